@@ -1,0 +1,1 @@
+"""The values that travel through ragsonde: no effects, nothing of ours imported."""

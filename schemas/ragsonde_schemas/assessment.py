@@ -1,0 +1,125 @@
+"""All verdicts of one judge about one revision of a trace."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.value import Value
+
+
+class Aspect(StrEnum):
+    """One kind of question a judge can be asked about a trace."""
+
+    RELEVANT = "relevant"
+    """per context: relevant to question and answer"""
+    SUPPORTS = "supports"
+    """per context: supports the reference"""
+    LEVEL = "level"
+    """per context: high, medium, low, none"""
+    USED = "used"
+    """per context: used in the answer"""
+    MISSING = "missing"
+    """what the contexts lack"""
+    ESSENTIAL = "essential"
+    """the fewest sentences that suffice to answer, or `insufficient`"""
+    RELEVANT_SENTENCES = "relevant_sentences"
+    """the sentences on the question's subject"""
+    STATEMENTS = "statements"
+    """statements extracted from the contexts, each relevant or not"""
+
+
+PER_CONTEXT = frozenset({Aspect.RELEVANT, Aspect.SUPPORTS, Aspect.LEVEL, Aspect.USED})
+
+
+class Level(StrEnum):
+    """How relevant a context is."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+    NONE = "none"
+
+
+class ContextVerdict(Value):
+    """Verdicts about one context; None where that aspect was not assessed."""
+
+    relevant: bool | None = None
+    supports: bool | None = None
+    level: Level | None = None
+    used: bool | None = None
+    reason: str | None = None
+
+
+class StatementVerdict(Value):
+    """A statement taken from a context, and whether it is relevant to the question."""
+
+    context: str | None = None
+    text: str
+    relevant: bool
+    reason: str | None = None
+
+
+class Fault(Value):
+    """Why an aspect cannot be used: its scorers become error(cause), never a number."""
+
+    cause: Cause
+    message: str
+
+
+class JudgeCall(Value):
+    """One call to a provider.
+
+    Attributes:
+        purpose: `assess`, `repair` or `length` (once more with room for a longer reply).
+        outcome: `ok`, or the cause that made the reply unusable.
+        cost_usd: None = unknown price, which is not 0.
+        reply: the raw text, bounded; evidence.
+    """
+
+    purpose: str
+    model: str
+    answered_model: str | None = None
+    outcome: str
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    seconds: float
+    reply: str
+
+
+class Assessment(Value):
+    """All verdicts of one judge about one revision.
+
+    An aspect that was not assessed is None or absent. `faults` names the aspects whose verdicts came back
+    unusable.
+
+    Attributes:
+        contexts: by context number; when not None it holds every context of the trace, blank ones too.
+        essential, relevant_sentences: sentence numbers of this trace, in order, whole-context numbers expanded.
+        insufficient: the contexts do not suffice to answer.
+        sentences_shown: numbers of the sentences the judge saw; None = all.
+        head: which head of the lexical judge gave the verdicts.
+        abstained: the answer abstains ("I don't know").
+        notes: anything else that explains the verdicts, as JSON values.
+        calls: what was asked of a provider; empty for judges that call nobody.
+    """
+
+    contexts: dict[str, ContextVerdict] | None = None
+    missing: tuple[str, ...] | None = None
+    essential: tuple[str, ...] | None = None
+    insufficient: bool | None = None
+    relevant_sentences: tuple[str, ...] | None = None
+    statements: tuple[StatementVerdict, ...] | None = None
+    reason: str | None = None
+    faults: dict[Aspect, Fault] = Field(default_factory=dict)
+    sentences_shown: tuple[str, ...] | None = None
+    truncated: bool = False
+    head: str | None = None
+    abstained: bool | None = None
+    answered_model: str | None = None
+    notes: dict[str, Any] = Field(default_factory=dict)
+    calls: tuple[JudgeCall, ...] = ()

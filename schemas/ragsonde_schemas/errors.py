@@ -1,0 +1,136 @@
+"""Every error ragsonde raises on purpose, grouped by what a caller can do about it.
+
+    RagsondeError
+    +-- ConfigError            the operator changes the configuration
+    +-- InputError             the person at the terminal changes the argument or the file
+    +-- DecodeError            the producer's message is parked with `reason`
+    +-- ExtractionError        the trace becomes error(extraction_failed)
+    +-- JudgeUnavailableError  an outage: wait, no attempt is burned
+    +-- JudgePausedError       credentials, model or quota: somebody must act, a probe resumes it
+    +-- DatabaseLostError      keep the delivery and wait for Postgres
+    +-- BrokerLostError        the broker cannot be reached or refuses the message
+    +-- SetupError             a server, port, queue or schema is not as it must be
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ParkReason(StrEnum):
+    """Why a message was parked instead of becoming a trace."""
+
+    EMPTY_BODY = "empty_body"
+    OVERSIZE = "oversize"
+    INVALID_UTF8 = "invalid_utf8"
+    INVALID_JSON = "invalid_json"
+    INVALID_PROTOBUF = "invalid_protobuf"
+    INVALID_COMPRESSION = "invalid_compression"
+    UNKNOWN_FORMAT = "unknown_format"
+    UNSUPPORTED_SCHEMA_VERSION = "unsupported_schema_version"
+    INVALID_MESSAGE = "invalid_message"
+    BAD_TRACE_ID = "bad_trace_id"
+    OVER_LIMIT = "over_limit"
+    INCOMPLETE_TRACE = "incomplete_trace"
+    REPEATED_CRASH = "repeated_crash"
+    INTERNAL_ERROR = "internal_error"
+    DEAD_LETTER = "dead_letter"
+
+
+class Cause(StrEnum):
+    """Why a scorer gave no number."""
+
+    # skipped: there is nothing to score
+    NO_CONTEXT = "no_context"
+    EMPTY_RETRIEVAL = "empty_retrieval"
+    NO_QUERY = "no_query"
+    NO_ANSWER = "no_answer"
+    # error: there should have been a number
+    NOT_ASSESSED = "not_assessed"
+    VERDICT_MISMATCH = "verdict_mismatch"
+    INVALID_VERDICT = "invalid_verdict"
+    NO_STATEMENTS = "no_statements"
+    NOT_FINITE = "not_finite"
+    EXTRACTION_FAILED = "extraction_failed"
+    INVALID_REPLY = "invalid_reply"
+    REPLY_TRUNCATED = "reply_truncated"
+    EMPTY_REPLY = "empty_reply"
+    REFUSED = "refused"
+    CONTENT_REFUSED = "content_refused"
+    CONTEXT_WINDOW_EXCEEDED = "context_window_exceeded"
+    DEADLINE_EXCEEDED = "deadline_exceeded"
+    JUDGE_UNAVAILABLE = "judge_unavailable"
+    JUDGE_REJECTED_REQUEST = "judge_rejected_request"
+    INTERNAL_ERROR = "internal_error"
+
+
+class RagsondeError(Exception):
+    """The root: catch it to catch everything that ragsonde raises on purpose."""
+
+
+class ConfigError(RagsondeError):
+    """A setting is wrong; `problems` holds one sentence for each, each naming its place and the way out."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__("; ".join(problems))
+
+
+class InputError(RagsondeError):
+    """An argument or a file given by a person is wrong."""
+
+
+class DecodeError(RagsondeError):
+    """A message cannot become a trace.
+
+    Attributes:
+        reason: the closed reason it is parked with.
+        where: path inside the message (`contexts[2].content`) or `body`.
+    """
+
+    def __init__(self, reason: ParkReason, message: str, *, where: str = "body") -> None:
+        self.reason = reason
+        self.where = where
+        super().__init__(f"{where}: {message}")
+
+
+class ExtractionError(RagsondeError):
+    """A configured extraction failed; never a fall-through to the next rule."""
+
+
+class JudgeUnavailableError(RagsondeError):
+    """The judge cannot answer now (429, 5xx, timeout, connection).
+
+    Attributes:
+        judge: its configured name.
+        retry_after_seconds: what the provider asked us to wait, if it did.
+    """
+
+    def __init__(self, judge: str, message: str, *, retry_after_seconds: float | None = None) -> None:
+        self.judge = judge
+        self.retry_after_seconds = retry_after_seconds
+        super().__init__(f"judge {judge}: {message}")
+
+
+class JudgePausedError(RagsondeError):
+    """The judge cannot answer until somebody acts (401, 403, 404, unknown model, quota).
+
+    Attributes:
+        judge: its configured name.
+    """
+
+    def __init__(self, judge: str, message: str) -> None:
+        self.judge = judge
+        super().__init__(f"judge {judge}: {message}")
+
+
+class DatabaseLostError(RagsondeError):
+    """Postgres cannot be reached or went away in the middle of a transaction."""
+
+
+class BrokerLostError(RagsondeError):
+    """The broker cannot be reached, did not confirm, or refused a message."""
+
+
+class SetupError(RagsondeError):
+    """Something outside the code must be set right first: a port, a server, a queue, a schema."""

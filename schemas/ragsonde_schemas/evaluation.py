@@ -1,0 +1,121 @@
+"""The work unit: one revision of a record and one judge."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from ragsonde_schemas.assessment import Assessment
+from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.score import Outcome
+from ragsonde_schemas.trace import Trace, TraceKey
+from ragsonde_schemas.value import Value
+
+
+class EvaluationState(StrEnum):
+    """Where an evaluation stands; `TRANSITIONS` says what may follow."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    SCORED = "scored"
+    NOT_EVALUABLE = "not_evaluable"
+    FAILED = "failed"
+    SAMPLED_OUT = "sampled_out"
+    FILTERED = "filtered"
+    SHED = "shed"
+    SUPERSEDED = "superseded"
+
+
+_S = EvaluationState
+TRANSITIONS: dict[EvaluationState, frozenset[EvaluationState]] = {
+    _S.WAITING: frozenset({_S.RUNNING, _S.SAMPLED_OUT, _S.FILTERED, _S.SHED, _S.SUPERSEDED, _S.FAILED}),
+    _S.RUNNING: frozenset({_S.WAITING, _S.SCORED, _S.NOT_EVALUABLE, _S.FAILED, _S.SUPERSEDED}),
+    _S.SCORED: frozenset({_S.SUPERSEDED}),
+    _S.NOT_EVALUABLE: frozenset({_S.SUPERSEDED}),
+    _S.FAILED: frozenset({_S.SUPERSEDED}),
+    _S.SAMPLED_OUT: frozenset({_S.SUPERSEDED}),
+    _S.FILTERED: frozenset({_S.SUPERSEDED}),
+    _S.SHED: frozenset({_S.SUPERSEDED}),
+    _S.SUPERSEDED: frozenset(),
+}
+TERMINAL = frozenset(_S) - {_S.WAITING, _S.RUNNING}
+
+
+class EvaluationKey(Value):
+    """Names one evaluation: a revision of a record, a judge and its fingerprint."""
+
+    trace: TraceKey
+    revision: int
+    judge: str
+    fingerprint: str
+
+
+class EvaluationResult(Value):
+    """What an evaluation ended with.
+
+    Attributes:
+        state: SCORED (at least one number), NOT_EVALUABLE (all skipped) or FAILED (no number, an error).
+        cause: for the last two, the commonest cause of its outcomes.
+        assessment: None where the judge was not asked.
+    """
+
+    state: EvaluationState
+    cause: Cause | None = None
+    outcomes: tuple[Outcome, ...]
+    assessment: Assessment | None = None
+
+
+class PlannedEvaluation(Value):
+    """An evaluation as it is born with its revision.
+
+    Attributes:
+        state: SCORED, NOT_EVALUABLE, FAILED (then `result` is given), WAITING or SAMPLED_OUT.
+        sample_rate: the rate in force, times the producer's sampling probability.
+    """
+
+    judge: str
+    fingerprint: str
+    state: EvaluationState
+    sample_rate: float
+    result: EvaluationResult | None = None
+
+
+class ClaimedEvaluation(Value):
+    """An evaluation that this worker alone may run until its lease ends.
+
+    Attributes:
+        unfinished_starts: starts, this one included, since a run last ended in a transaction.
+        attempts: failures that were the trace's own.
+        waiting_since: when it was born; what has waited 24 h ends as error(judge_unavailable).
+        trace: read back from the store, sentences numbered again.
+    """
+
+    key: EvaluationKey
+    trace: Trace
+    unfinished_starts: int
+    attempts: int
+    waiting_since: datetime
+
+
+class Admission(Value):
+    """What the store made of a trace.
+
+    Attributes:
+        kind: `new` (first revision), `revision` (content changed), `duplicate` (nothing stored) or
+            `over_limit` (a fourth revision, not stored).
+        revision: of the stored or found row.
+        day: the partition day of the row, which for a guessed time may be an earlier delivery's.
+        pending: keys of the evaluations that are still to be run, also those of a duplicate's row.
+        superseded: how many score rows older revisions had.
+    """
+
+    kind: str
+    key: TraceKey
+    revision: int
+    pending: tuple[EvaluationKey, ...] = ()
+    superseded: int = 0
+
+    @property
+    def is_stored(self) -> bool:
+        """True when this delivery made a new row."""
+        return self.kind in {"new", "revision"}

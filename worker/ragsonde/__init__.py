@@ -1,0 +1,1 @@
+"""Event-driven evaluation worker for production RAG traces."""

@@ -1,0 +1,1 @@
+"""From the broker to the pipeline: topology, consumer, publisher."""

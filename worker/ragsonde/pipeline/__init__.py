@@ -1,0 +1,1 @@
+"""The map: the path of one trace, on one screen."""

@@ -1,0 +1,158 @@
+"""What the pipeline needs of the world; each effect package implements one part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from ragsonde_schemas.assessment import Aspect, Assessment
+from ragsonde_schemas.envelope import Envelope
+from ragsonde_schemas.errors import Cause, ParkReason
+from ragsonde_schemas.evaluation import (
+    Admission,
+    ClaimedEvaluation,
+    EvaluationKey,
+    EvaluationResult,
+    EvaluationState,
+    PlannedEvaluation,
+)
+from ragsonde_schemas.trace import Trace
+
+
+class Clock(Protocol):
+    """Tells the time."""
+
+    def now(self) -> datetime:
+        """The present, aware, UTC."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that only grow; for durations and deadlines."""
+        ...
+
+
+class Judge(Protocol):
+    """Answers questions about a trace.
+
+    Attributes:
+        name: as configured.
+        fingerprint: 16 hex digits, known before any call; changes when verdicts may change.
+        is_free: its verdicts cost nothing and need no network: it runs inside the ingest transaction.
+    """
+
+    name: str
+    fingerprint: str
+    is_free: bool
+
+    def assess(self, trace: Trace, aspects: frozenset[Aspect], *, deadline: float | None = None) -> Assessment:
+        """Verdicts for `aspects`; unusable ones are in `faults`, never invented.
+
+        Args:
+            trace: with at least one non-blank context and a question.
+            aspects: what the app's configured scorers need, all in one exchange.
+            deadline: `time.monotonic()` value after which nothing new may be begun.
+
+        Raises:
+            JudgeUnavailableError: an outage; ask again later.
+            JudgePausedError: somebody must act first.
+        """
+        ...
+
+
+class TraceStore(Protocol):
+    """Where traces and their evaluations are kept."""
+
+    def admit(self, trace: Trace, planned: Sequence[PlannedEvaluation]) -> Admission:
+        """Stores a trace with its evaluations in one transaction, unless it is a duplicate.
+
+        Equal content hash as any stored revision: `duplicate`. Another one: the next revision, at most 3, and
+        the evaluations of the older ones become superseded. Where `occurred_at` was guessed, a record of that
+        day or the day before is looked up first.
+
+        Raises:
+            DatabaseLostError: nothing was stored, or it is not known; call again.
+        """
+        ...
+
+    def claim(self, key: EvaluationKey) -> ClaimedEvaluation | None:
+        """The evaluation, now running under a lease, or None when it is not due or somebody else has it.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+    def finish(self, claimed: ClaimedEvaluation, result: EvaluationResult) -> EvaluationState | None:
+        """Ends a claimed evaluation in one transaction: assessment, replies, scores, state.
+
+        Returns:
+            The state it ended in (SUPERSEDED where a newer revision exists by now), or None when it had ended
+            already and nothing was written.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+    def postpone(
+        self, claimed: ClaimedEvaluation, *, until: datetime, cause: Cause, burns_attempt: bool
+    ) -> None:
+        """Puts a claimed evaluation back to `waiting`, due at `until`.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+
+class ParkingStore(Protocol):
+    """Where messages that could not be worked on are kept."""
+
+    def park(self, envelope: Envelope, *, reason: ParkReason, message: str, where: str) -> bool:
+        """Stores a message with the reason; False when the same message is parked already.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+
+class SuspectStore(Protocol):
+    """Counts the starts of messages that may kill the process."""
+
+    def start(self, message_key: str) -> int:
+        """Counts one more start, committed before the work begins; the number of starts so far."""
+        ...
+
+    def clear(self, message_key: str) -> None:
+        """Forgets a message that was worked on to its end."""
+        ...
+
+
+class ScoreSink(Protocol):
+    """Is told of what was committed; must not raise."""
+
+    def on_admitted(self, trace: Trace, admission: Admission, planned: Sequence[PlannedEvaluation]) -> None:
+        """A delivery's trace was committed (or found to be a duplicate)."""
+        ...
+
+    def on_finished(self, trace: Trace, judge: str, fingerprint: str, result: EvaluationResult) -> None:
+        """An evaluation was committed in a state other than superseded."""
+        ...
+
+    def on_postponed(self, judge: str, cause: Cause) -> None:
+        """An evaluation went back to waiting."""
+        ...
+
+    def on_received(self, format_name: str) -> None:
+        """A message was decoded as `format_name` (`unknown` where it could not be)."""
+        ...
+
+    def on_parked(self, reason: ParkReason) -> None:
+        """A message was parked."""
+        ...
+
+    def on_stage(self, stage: str, seconds: float) -> None:
+        """A stage of the path took so long."""
+        ...
