@@ -99,7 +99,8 @@ class Assessment(Value):
 
     Attributes:
         contexts: by context number; when not None it holds every context of the trace, blank ones too.
-        essential, relevant_sentences: sentence numbers of this trace, in order, whole-context numbers expanded.
+        essential, relevant_sentences: sentence numbers of this trace, in order; a context's own number
+            stands expanded to all its sentences.
         insufficient: the contexts do not suffice to answer.
         sentences_shown: numbers of the sentences the judge saw; None = all.
         head: which head of the lexical judge gave the verdicts.

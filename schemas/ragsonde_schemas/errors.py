@@ -1,15 +1,16 @@
 """Every error ragsonde raises on purpose, grouped by what a caller can do about it.
 
-    RagsondeError
-    +-- ConfigError            the operator changes the configuration
-    +-- InputError             the person at the terminal changes the argument or the file
-    +-- DecodeError            the producer's message is parked with `reason`
-    +-- ExtractionError        the trace becomes error(extraction_failed)
-    +-- JudgeUnavailableError  an outage: wait, no attempt is burned
-    +-- JudgePausedError       credentials, model or quota: somebody must act, a probe resumes it
-    +-- DatabaseLostError      keep the delivery and wait for Postgres
-    +-- BrokerLostError        the broker cannot be reached or refuses the message
-    +-- SetupError             a server, port, queue or schema is not as it must be
+RagsondeError
++-- ConfigError            the operator changes the configuration
++-- InputError             the person at the terminal changes the argument or the file
++-- DecodeError            the producer's message is parked with `reason`
++-- ExtractionError        the trace becomes error(extraction_failed)
++-- JudgeUnavailableError  an outage: wait, no attempt is burned
++-- JudgePausedError       credentials, model or quota: somebody must act, a probe resumes it
++-- RepeatedCrashError     the evaluation took the process with it twice: it is failed and parked
++-- DatabaseLostError      keep the delivery and wait for Postgres
++-- BrokerLostError        the broker cannot be reached or refuses the message
++-- SetupError             a server, port, queue or schema is not as it must be
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class Cause(StrEnum):
     DEADLINE_EXCEEDED = "deadline_exceeded"
     JUDGE_UNAVAILABLE = "judge_unavailable"
     JUDGE_REJECTED_REQUEST = "judge_rejected_request"
+    JUDGE_RETIRED = "judge_retired"
+    REPEATED_CRASH = "repeated_crash"
     INTERNAL_ERROR = "internal_error"
 
 
@@ -122,6 +125,10 @@ class JudgePausedError(RagsondeError):
     def __init__(self, judge: str, message: str) -> None:
         self.judge = judge
         super().__init__(f"judge {judge}: {message}")
+
+
+class RepeatedCrashError(RagsondeError):
+    """An evaluation was running at two crashes; it has been failed, its message is to be parked."""
 
 
 class DatabaseLostError(RagsondeError):

@@ -87,6 +87,7 @@ class ClaimedEvaluation(Value):
         unfinished_starts: starts, this one included, since a run last ended in a transaction.
         attempts: failures that were the trace's own.
         waiting_since: when it was born; what has waited 24 h ends as error(judge_unavailable).
+        starts: starts so far, this one included: names this claim, which alone may end it.
         trace: read back from the store, sentences numbered again.
     """
 
@@ -95,6 +96,7 @@ class ClaimedEvaluation(Value):
     unfinished_starts: int
     attempts: int
     waiting_since: datetime
+    starts: int = 1
 
 
 class Admission(Value):

@@ -15,7 +15,8 @@ class Score(Value):
 
     Attributes:
         scorer: the instance's name.
-        version: code version and, after "+", 6 hex of the options that change raw; for precision also the basis.
+        version: code version and, after "+", 6 hex of the options that change raw; for precision also the
+            basis.
         raw: in 0..1; what series and alerts use.
         value: `raw` times the instance's scale, rounded as scorers' rules say.
         band: key of the band that `raw` lies in.

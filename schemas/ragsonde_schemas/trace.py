@@ -186,7 +186,9 @@ class Trace(Value):
     @property
     def has_query(self) -> bool:
         """True when there is a question to judge against."""
-        return bool((self.query and self.query.strip()) or (self.retrieval_query and self.retrieval_query.strip()))
+        return bool(
+            (self.query and self.query.strip()) or (self.retrieval_query and self.retrieval_query.strip())
+        )
 
     @property
     def has_answer(self) -> bool:

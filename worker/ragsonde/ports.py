@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ragsonde_schemas.assessment import Aspect, Assessment
-from ragsonde_schemas.envelope import Envelope
-from ragsonde_schemas.errors import Cause, ParkReason
-from ragsonde_schemas.evaluation import (
-    Admission,
-    ClaimedEvaluation,
-    EvaluationKey,
-    EvaluationResult,
-    EvaluationState,
-    PlannedEvaluation,
-)
-from ragsonde_schemas.trace import Trace
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+
+    from ragsonde_schemas.assessment import Aspect, Assessment
+    from ragsonde_schemas.envelope import Envelope
+    from ragsonde_schemas.errors import Cause, ParkReason
+    from ragsonde_schemas.evaluation import (
+        Admission,
+        ClaimedEvaluation,
+        EvaluationKey,
+        EvaluationResult,
+        EvaluationState,
+        PlannedEvaluation,
+    )
+    from ragsonde_schemas.trace import Trace
 
 
 class Clock(Protocol):
@@ -45,7 +48,9 @@ class Judge(Protocol):
     fingerprint: str
     is_free: bool
 
-    def assess(self, trace: Trace, aspects: frozenset[Aspect], *, deadline: float | None = None) -> Assessment:
+    def assess(
+        self, trace: Trace, aspects: frozenset[Aspect], *, deadline: float | None = None
+    ) -> Assessment:
         """Verdicts for `aspects`; unusable ones are in `faults`, never invented.
 
         Args:
@@ -137,7 +142,7 @@ class ScoreSink(Protocol):
         """A delivery's trace was committed (or found to be a duplicate)."""
         ...
 
-    def on_finished(self, trace: Trace, judge: str, fingerprint: str, result: EvaluationResult) -> None:
+    def on_finished(self, trace: Trace, key: EvaluationKey, result: EvaluationResult) -> None:
         """An evaluation was committed in a state other than superseded."""
         ...
 
@@ -155,4 +160,12 @@ class ScoreSink(Protocol):
 
     def on_stage(self, stage: str, seconds: float) -> None:
         """A stage of the path took so long."""
+        ...
+
+
+class Isolation(Protocol):
+    """Lets work share the process, or have it alone."""
+
+    def hold(self, *, alone: bool) -> AbstractContextManager[None]:
+        """Waits for its turn and holds it until the block ends."""
         ...

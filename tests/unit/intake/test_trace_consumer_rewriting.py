@@ -1,0 +1,71 @@
+import pytest
+from kombu.message import Message
+
+from ragsonde.intake.trace_consumer import BURY, EVALUATE, INGEST, is_own_work, rewrite_as_task
+
+
+def deliver(exchange, headers=None, routing_key="ragsonde.traces", **fields):
+    return Message(
+        body=b'{"trace_id": "t"}',
+        headers=headers,
+        delivery_tag=7,
+        delivery_info={"exchange": exchange, "routing_key": routing_key},
+        **fields,
+    )
+
+
+def test_only_what_came_through_the_work_exchange_and_names_our_task_is_our_own_work():
+    assert is_own_work(deliver("ragsonde.work", {"task": EVALUATE}))
+
+
+@pytest.mark.parametrize(
+    ("exchange", "headers"),
+    [
+        ("ragsonde", {"task": EVALUATE}),
+        ("", {"task": EVALUATE}),
+        ("ragsonde.work", {"task": "celery.map"}),
+        ("ragsonde.work", {}),
+        ("ragsonde.work", None),
+    ],
+)
+def test_anything_else_is_foreign(exchange, headers):
+    assert not is_own_work(deliver(exchange, headers))
+
+
+def test_a_foreign_delivery_becomes_the_ingest_task_with_its_envelope_as_the_argument():
+    message = deliver("ragsonde", {"task": "celery.map", "eta": "2030-01-01", "traceparent": "00-a"})
+    rewrite_as_task(message, max_body_bytes=100)
+    assert message.headers["task"] == INGEST
+    assert "eta" not in message.headers
+    (envelope,) = message.payload["args"]
+    assert envelope.body == b'{"trace_id": "t"}'
+    assert envelope.headers == {"traceparent": "00-a"}
+    assert message.delivery_tag == 7
+
+
+def test_the_task_id_is_the_same_for_every_redelivery_of_the_same_body():
+    first, second = deliver("ragsonde"), deliver("", message_id="x")
+    for message in (first, second):
+        rewrite_as_task(message, max_body_bytes=100)
+    assert first.headers["id"] == second.headers["id"]
+
+
+def test_a_dead_letter_is_buried_not_worked_on():
+    message = deliver("ragsonde.dead")
+    rewrite_as_task(message, max_body_bytes=100)
+    assert message.headers["task"] == BURY
+    assert message.payload["args"][0].queue == "ragsonde.traces.dead"
+
+
+def test_a_delivery_of_the_default_exchange_names_its_queue():
+    message = deliver("", routing_key="otlp_spans")
+    rewrite_as_task(message, max_body_bytes=100)
+    assert message.payload["args"][0].queue == "otlp_spans"
+
+
+def test_a_body_that_kombu_could_not_decompress_is_data_all_the_same():
+    message = deliver("ragsonde", {"compression": "application/x-gzip"})
+    assert message.errors
+    rewrite_as_task(message, max_body_bytes=100)
+    assert message.errors == []
+    assert message.payload["args"][0].body == b'{"trace_id": "t"}'

@@ -1,0 +1,58 @@
+"""Log lines are events with fields: one JSON object a line, or text for people."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+
+_STANDARD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_QUIET_LOGGERS = ("amqp", "kombu", "celery", "alembic", "httpx", "httpcore", "openai", "LiteLLM")
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object an event: time, level, logger, event and its fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The event as one line."""
+        event: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": record.getMessage(),
+            **find_fields(record),
+        }
+        if record.exc_info:
+            event["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(event, default=str, ensure_ascii=False)
+
+
+class TextFormatter(logging.Formatter):
+    """`12:00:01 warning database_lost waited_seconds=0.5`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The event as text; a traceback follows on its own lines."""
+        time = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
+        fields = "".join(f" {name}={value}" for name, value in find_fields(record).items())
+        line = f"{time} {record.levelname.lower()} {record.getMessage()}{fields}"
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+def find_fields(record: logging.LogRecord) -> dict[str, object]:
+    """The fields that the caller gave in `extra`."""
+    return {name: value for name, value in vars(record).items() if name not in _STANDARD_FIELDS}
+
+
+def set_up_logging(*, level: str, log_format: str) -> None:
+    """Sends events to stderr; libraries speak from warning on.
+
+    Args:
+        level: least severe event of ours: debug, info, warning, error.
+        log_format: `json` or `text`.
+    """
+    destination = logging.StreamHandler(sys.stderr)
+    destination.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
+    logging.basicConfig(level=level.upper(), handlers=[destination], force=True)
+    for name in _QUIET_LOGGERS:
+        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))

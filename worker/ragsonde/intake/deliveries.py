@@ -1,0 +1,83 @@
+"""A foreign delivery becomes an envelope: bytes and what the transport says of them, nothing decided."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ragsonde_schemas.envelope import Envelope
+
+if TYPE_CHECKING:
+    from kombu.message import Message
+
+KEPT_HEADERS = ("traceparent", "x-death", "x-delivery-count")
+KEPT_BYTES_OF_OVERSIZE = 64 * 1024
+_MESSAGE_ID_MAX_CHARACTERS = 200
+_HEADER_MAX_CHARACTERS = 1000
+
+
+def read_envelope(message: Message, *, queue: str, received_at: datetime, max_body_bytes: int) -> Envelope:
+    """The envelope of a delivery; of a body over the limit only the first 64 KiB are taken along.
+
+    Args:
+        message: kombu's message, whatever its producer put into it.
+        queue: where it was taken from.
+        received_at: now.
+        max_body_bytes: the largest body that is decoded.
+    """
+    body = _read_body(message.body)
+    kept = body if len(body) <= max_body_bytes else body[:KEPT_BYTES_OF_OVERSIZE]
+    properties = message.properties or {}
+    message_id = _read_text(properties.get("message_id"), limit=_MESSAGE_ID_MAX_CHARACTERS)
+    return Envelope(
+        body=kept,
+        body_bytes=len(body),
+        content_type=_read_text(message.content_type),
+        content_encoding=_read_text(message.content_encoding),
+        headers=_read_headers(message.headers),
+        message_id=message_id,
+        message_key=compute_message_key(body),
+        published_at=_read_timestamp(properties.get("timestamp")),
+        received_at=received_at,
+        redelivered=bool((message.delivery_info or {}).get("redelivered")),
+        queue=queue,
+    )
+
+
+def compute_message_key(body: bytes) -> str:
+    """The sha256 of a body: equal for every redelivery, different for every other message.
+
+    A producer's message id would not do: it may be reused for another body.
+    """
+    return hashlib.sha256(body).hexdigest()
+
+
+def _read_body(body: object) -> bytes:
+    if isinstance(body, bytes | bytearray | memoryview):
+        return bytes(body)
+    return str(body if body is not None else "").encode("utf-8", "surrogatepass")
+
+
+def _read_text(value: object, *, limit: int = _HEADER_MAX_CHARACTERS) -> str | None:
+    if value is None or isinstance(value, bytes | bytearray):
+        return None
+    return str(value)[:limit] or None
+
+
+def _read_headers(headers: object) -> dict[str, str]:
+    if not isinstance(headers, dict):
+        return {}
+    kept: dict[str, Any] = {name: headers[name] for name in KEPT_HEADERS if name in headers}
+    return {name: str(value)[:_HEADER_MAX_CHARACTERS] for name, value in kept.items()}
+
+
+def _read_timestamp(value: object) -> datetime | None:
+    if isinstance(value, datetime):
+        return value if value.tzinfo else value.replace(tzinfo=UTC)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return datetime.fromtimestamp(value, UTC)
+        except (OverflowError, OSError, ValueError):
+            return None
+    return None

@@ -1,0 +1,140 @@
+"""The outermost handler around every task: wait for a lost database, park what fails, blame what crashes."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from ragsonde_schemas.errors import DatabaseLostError, ParkReason, RagsondeError, RepeatedCrashError
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from ragsonde.ports import Isolation, ParkingStore, ScoreSink, SuspectStore
+    from ragsonde_schemas.envelope import Envelope
+
+logger = logging.getLogger(__name__)
+
+STARTS_BEFORE_PARKING = 2
+"""Counted starts of a redelivered message; its first one was not counted, so the third start is parked."""
+
+_FIRST_PAUSE_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 10.0
+
+
+class PatienceEndedError(RagsondeError):
+    """Postgres stayed away for longer than a delivery may be kept; the process must end."""
+
+
+class StoppingError(RagsondeError):
+    """The process is stopping while Postgres is away; the delivery goes back to the broker."""
+
+
+class DeliveryGuard:
+    """Runs the work of a delivery so that it ends in one known way.
+
+    Args:
+        patience_seconds: how long a delivery is kept while Postgres is away; far below the broker's
+            consumer_timeout of 30 minutes.
+        stopping: set when the process is asked to stop.
+        on_database: told False when Postgres is lost and True when it is back.
+        in_flight: counts the delivery as being worked on.
+    """
+
+    def __init__(
+        self,
+        *,
+        parking: ParkingStore,
+        suspects: SuspectStore,
+        sink: ScoreSink,
+        isolation: Isolation,
+        stopping: threading.Event,
+        patience_seconds: float = 600.0,
+        on_database: Callable[[bool], None] = lambda _is_back: None,
+        in_flight: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        self._parking = parking
+        self._suspects = suspects
+        self._sink = sink
+        self._isolation = isolation
+        self._stopping = stopping
+        self._patience_seconds = patience_seconds
+        self._on_database = on_database
+        self._in_flight = in_flight
+
+    def run_ingest(self, envelope: Envelope, work: Callable[[], None]) -> None:
+        """Works on a foreign message; one that was delivered before is a suspect and runs alone.
+
+        When this returns, the delivery may be acked.
+
+        Raises:
+            PatienceEndedError, StoppingError: the delivery must stay unacked.
+        """
+        self._keep_trying(lambda: self._run_isolated(envelope, work))
+
+    def run_work(self, envelope: Envelope, work: Callable[[], None]) -> None:
+        """Works on one of our own messages; the evaluation it names counts its own starts.
+
+        Raises:
+            PatienceEndedError, StoppingError: the delivery must stay unacked.
+        """
+        self._keep_trying(lambda: self._run_or_park(envelope, work))
+
+    def park(self, envelope: Envelope, *, reason: ParkReason, message: str) -> None:
+        """Parks a message, waiting for the database where it is away."""
+        self._keep_trying(lambda: self._park(envelope, reason=reason, message=message))
+
+    def _run_isolated(self, envelope: Envelope, work: Callable[[], None]) -> None:
+        with self._isolation.hold(alone=envelope.redelivered):
+            if envelope.redelivered and self._suspects.start(envelope.message_key) >= STARTS_BEFORE_PARKING:
+                message = (
+                    "the process died twice while it worked on this message; it is not started a third time"
+                )
+                self._park(envelope, reason=ParkReason.REPEATED_CRASH, message=message)
+            else:
+                self._run_or_park(envelope, work)
+            if envelope.redelivered:
+                self._suspects.clear(envelope.message_key)
+
+    def _run_or_park(self, envelope: Envelope, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except DatabaseLostError:
+            raise
+        except RepeatedCrashError as error:
+            self._park(envelope, reason=ParkReason.REPEATED_CRASH, message=str(error))
+        except Exception as error:
+            logger.exception("delivery_failed", extra={"message_key": envelope.message_key})
+            message = (
+                f"{type(error).__name__} while working on the message; see the log event delivery_failed"
+            )
+            self._park(envelope, reason=ParkReason.INTERNAL_ERROR, message=message)
+
+    def _park(self, envelope: Envelope, *, reason: ParkReason, message: str) -> None:
+        if self._parking.park(envelope, reason=reason, message=message, where="body"):
+            self._sink.on_parked(reason)
+
+    def _keep_trying(self, attempt: Callable[[], None]) -> None:
+        waited_seconds, pause_seconds = 0.0, _FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                with self._in_flight():
+                    attempt()
+            except DatabaseLostError as error:
+                self._on_database(False)
+                logger.warning("database_lost", extra={"waited_seconds": waited_seconds, "error": str(error)})
+                if waited_seconds >= self._patience_seconds:
+                    raise PatienceEndedError(
+                        f"Postgres was away for {waited_seconds:.0f} s; a delivery is kept no longer"
+                    ) from error
+                if self._stopping.wait(pause_seconds):
+                    raise StoppingError("stopping while Postgres is away") from error
+                waited_seconds += pause_seconds
+                pause_seconds = min(pause_seconds * 2, _LONGEST_PAUSE_SECONDS)
+            else:
+                if waited_seconds:
+                    self._on_database(True)
+                return

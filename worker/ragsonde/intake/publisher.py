@@ -1,0 +1,169 @@
+"""Publishes traces and work messages, with the broker's confirm; tells how deep the queues are."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from kombu import Connection, Producer
+from kombu.exceptions import KombuError, OperationalError
+
+from ragsonde.intake.topology import TRACE_EXCHANGE, TRACES, WORK, WORK_EXCHANGE, build_own_queues
+from ragsonde.intake.trace_consumer import EVALUATE
+from ragsonde.intake.work_message import name_task, write_key
+from ragsonde_schemas.errors import BrokerLostError, SetupError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kombu.transport.virtual import Channel
+
+    from ragsonde_schemas.evaluation import EvaluationKey
+
+_CONNECT_RETRIES = 3
+_CONFIRM_TIMEOUT_SECONDS = 30
+PRECONDITION_FAILED = 406
+
+
+class Publisher:
+    """One connection, used by one thread at a time.
+
+    Args:
+        broker_url: as Celery takes it.
+        transport_options: as Celery takes them; confirms are always on.
+    """
+
+    def __init__(self, broker_url: str, *, transport_options: Mapping[str, Any] | None = None) -> None:
+        self._connection = Connection(
+            broker_url,
+            transport_options={**(transport_options or {}), "confirm_publish": True},
+            connect_timeout=5,
+        )
+        self._lock = threading.Lock()
+        self._channel: Channel | None = None
+        self._is_amqp = self._connection.transport.driver_type == "amqp"
+
+    def publish_trace(
+        self,
+        body: bytes,
+        *,
+        content_type: str | None,
+        routing_key: str = TRACES,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Publishes a message as a producer would; returns when the broker has confirmed it.
+
+        Raises:
+            BrokerLostError: not confirmed: the broker is away, the queue is full or missing.
+        """
+        with self._open_channel() as channel:
+            self._send(
+                Producer(channel, exchange=TRACE_EXCHANGE, auto_declare=False),
+                body,
+                routing_key=routing_key,
+                content_type=content_type or "application/octet-stream",
+                content_encoding="binary",
+                headers=dict(headers or {}),
+            )
+
+    def publish_work(self, keys: Sequence[EvaluationKey]) -> None:
+        """Publishes a work message for each evaluation; returns when all are confirmed.
+
+        Raises:
+            BrokerLostError: some may be missing; the sweeper publishes them again when their time is over.
+        """
+        with self._open_channel() as channel:
+            producer = Producer(channel, exchange=WORK_EXCHANGE, auto_declare=False)
+            for key in keys:
+                self._send(
+                    producer,
+                    [
+                        [write_key(key)],
+                        {},
+                        {"callbacks": None, "errbacks": None, "chain": None, "chord": None},
+                    ],
+                    routing_key=WORK,
+                    serializer="json",
+                    headers={
+                        "lang": "py",
+                        "task": EVALUATE,
+                        "id": name_task(key),
+                        "argsrepr": "(...)",
+                        "kwargsrepr": "{}",
+                    },
+                )
+
+    def count_messages(self) -> dict[str, int]:
+        """How many messages are ready in each of our queues, by name.
+
+        Raises:
+            BrokerLostError: the broker cannot be reached.
+            SetupError: a queue is not there yet.
+        """
+        with self._open_channel() as channel:
+            # Valkey has no empty queues: there, asking passively for one is an error
+            return {
+                queue.name: queue(channel).queue_declare(passive=self._is_amqp).message_count
+                for queue in build_own_queues(is_amqp=self._is_amqp)
+            }
+
+    def declare_topology(self) -> None:
+        """Declares exchanges, queues and bindings; declaring the same again changes nothing.
+
+        Raises:
+            BrokerLostError: the broker cannot be reached.
+            SetupError: something of that name exists with other arguments.
+        """
+        with self._open_channel() as channel:
+            for queue in build_own_queues(is_amqp=self._is_amqp):
+                queue(channel).declare()
+
+    def close(self) -> None:
+        """Closes the connection."""
+        with self._lock:
+            self._forget()
+
+    def _send(self, producer: Producer, body: object, **properties: object) -> None:
+        producer.publish(
+            body,
+            delivery_mode=2,
+            mandatory=self._is_amqp,
+            retry=False,
+            timeout=_CONFIRM_TIMEOUT_SECONDS,
+            **properties,
+        )
+
+    @contextmanager
+    def _open_channel(self) -> Iterator[Channel]:
+        with self._lock:
+            try:
+                if self._channel is None or not self._connection.connected:
+                    self._connection.ensure_connection(max_retries=_CONNECT_RETRIES, interval_start=0.2)
+                    self._channel = self._connection.channel()
+                yield self._channel
+            except (*self._connection.connection_errors, *self._connection.channel_errors) as error:
+                self._forget()
+                if getattr(error, "code", None) == PRECONDITION_FAILED:
+                    raise SetupError(explain_precondition(str(error))) from error
+                raise BrokerLostError(
+                    f"{self._connection.as_uri()}: {type(error).__name__}: {error}"
+                ) from error
+            except (KombuError, OperationalError) as error:
+                self._forget()
+                raise BrokerLostError(
+                    f"{self._connection.as_uri()}: {type(error).__name__}: {error}"
+                ) from error
+
+    def _forget(self) -> None:
+        self._channel = None
+        self._connection.close()
+
+
+def explain_precondition(reply: str) -> str:
+    """What to do when a queue or exchange exists with other arguments; `reply` is the broker's sentence."""
+    return (
+        f"the broker refused a declaration: {reply}. It names the queue and the argument that differ from "
+        "ours. Drain that queue and delete it (rabbitmqctl delete_queue NAME), then start again: it is "
+        "declared anew; limits that you want to tune belong in a RabbitMQ policy, not in the arguments."
+    )
