@@ -1,0 +1,80 @@
+# Two commands do everything on a fresh machine with Python >= 3.11: `make run` and `make test`.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; do \
+	if command -v $$name >/dev/null 2>&1 && $$name -c 'import sys, venv; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null; \
+	then echo $$name; break; fi; done)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help setup run test check format lint types contracts unit tools bench bench-judge chaos lock clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "ragsonde needs Python 3.11, 3.12 or 3.13; set PYTHON=/path/to/python" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "$(PYTHON) cannot make a virtual environment; on Debian: apt install python3-venv" >&2; exit 1; }
+
+$(VENV)/.run: requirements/run.lock pyproject.toml | $(BIN)/python
+	@echo "installing ragsonde into $(VENV) (a minute or two, once)"
+	@$(PIP) install --require-hashes -r requirements/run.lock
+	@$(PIP) install --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.lock pyproject.toml | $(BIN)/python
+	@echo "installing ragsonde and its development tools into $(VENV) (a minute or two, once)"
+	@$(PIP) install --require-hashes -r requirements/dev.lock
+	@$(PIP) install --no-deps -e .
+	@touch $@ $(VENV)/.run
+
+setup: $(VENV)/.dev  ## make .venv with everything that development needs
+
+run: $(VENV)/.run  ## start everything here, with demo traces; Ctrl-C stops it
+	@$(BIN)/ragsonde up --demo
+
+test: $(VENV)/.dev  ## the checks and the whole test suite, as far as the services at hand allow
+	@$(MAKE) --no-print-directory lint types contracts
+	@$(BIN)/pytest
+
+check: $(VENV)/.dev  ## format, lint, types, import contracts, unit tests: under 2 minutes
+	@$(BIN)/ruff format --check --quiet . || { echo "run 'make format'" >&2; exit 1; }
+	@$(MAKE) --no-print-directory lint types contracts unit
+
+format: $(VENV)/.dev  ## format the code
+	@$(BIN)/ruff format --quiet .
+	@$(BIN)/ruff check --fix --quiet .
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check --quiet .
+
+types: $(VENV)/.dev
+	@$(BIN)/mypy --no-error-summary
+
+contracts: $(VENV)/.dev
+	@$(BIN)/lint-imports --no-cache >$(VENV)/contracts.log || { cat $(VENV)/contracts.log >&2; exit 1; }
+
+unit: $(VENV)/.dev
+	@$(BIN)/pytest tests/unit tests/golden -q
+
+tools:  ## unpack Debian's promtool, Prometheus and Alertmanager into .tools/ (no service is started)
+	@deploy/tools/unpack.sh .tools
+
+bench: $(VENV)/.dev  ## one table: measured figures beside their bars, as ratios in one run
+	@$(BIN)/python tests/benchmarks/bench.py
+
+bench-judge: $(VENV)/.dev  ## accuracy of the lexical judge on labelled data: make bench-judge DATA=file.jsonl
+	@test -n "$(DATA)" || { echo "usage: make bench-judge DATA=file.jsonl" >&2; exit 2; }
+	@$(BIN)/python tests/benchmarks/judge/measure_judge.py $(DATA)
+
+chaos: $(VENV)/.dev  ## the long form of the kill and restart tests
+	@RAGSONDE_CHAOS=long $(BIN)/pytest tests/chaos -m chaos -q
+
+lock: $(VENV)/.dev  ## pin all dependencies with hashes again
+	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --extra embedded pyproject.toml -o requirements/run.lock --quiet
+	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --all-extras -c requirements/run.lock pyproject.toml -o requirements/dev.lock --quiet
+
+clean:  ## remove what was installed and built, not the data
+	@rm -rf $(VENV) .tools build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
