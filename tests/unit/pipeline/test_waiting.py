@@ -1,9 +1,10 @@
 from datetime import timedelta
 
 import pytest
-from fakes.traces import NOW, make_trace
 from hypothesis import given
 from hypothesis import strategies as st
+
+from fakes.traces import NOW, make_trace
 from ragsonde.pipeline.waiting import choose_next_attempt, has_waited_too_long
 from ragsonde_schemas.errors import JudgePausedError, JudgeUnavailableError
 from ragsonde_schemas.evaluation import ClaimedEvaluation, EvaluationKey

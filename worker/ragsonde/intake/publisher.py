@@ -116,8 +116,7 @@ class Publisher:
             SetupError: something of that name exists with other arguments.
         """
         with self._open_channel() as channel:
-            for queue in build_own_queues(is_amqp=self._is_amqp):
-                queue(channel).declare()
+            self._declare(channel)
 
     def close(self) -> None:
         """Closes the connection."""
@@ -141,6 +140,10 @@ class Publisher:
                 if self._channel is None or not self._connection.connected:
                     self._connection.ensure_connection(max_retries=_CONNECT_RETRIES, interval_start=0.2)
                     self._channel = self._connection.channel()
+                    if not self._is_amqp:
+                        # on Valkey kombu routes in this process: for an exchange that was not declared here it
+                        # finds no queue and drops the message without a word
+                        self._declare(self._channel)
                 yield self._channel
             except (*self._connection.connection_errors, *self._connection.channel_errors) as error:
                 self._forget()
@@ -154,6 +157,10 @@ class Publisher:
                 raise BrokerLostError(
                     f"{self._connection.as_uri()}: {type(error).__name__}: {error}"
                 ) from error
+
+    def _declare(self, channel: Channel) -> None:
+        for queue in build_own_queues(is_amqp=self._is_amqp):
+            queue(channel).declare()
 
     def _forget(self) -> None:
         self._channel = None

@@ -1,0 +1,38 @@
+"""A score sink that remembers what it was told."""
+
+from __future__ import annotations
+
+
+class FakeSink:
+    """Remembers every call.
+
+    Attributes:
+        told: (method, arguments) in order.
+    """
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, tuple]] = []
+
+    def names(self) -> list[str]:
+        return [name for name, _ in self.told if name != "on_stage"]
+
+    def of(self, name: str) -> list[tuple]:
+        return [arguments for told, arguments in self.told if told == name]
+
+    def on_admitted(self, trace, admission, planned) -> None:
+        self.told.append(("on_admitted", (trace, admission, tuple(planned))))
+
+    def on_finished(self, trace, key, result) -> None:
+        self.told.append(("on_finished", (trace, key, result)))
+
+    def on_postponed(self, judge, cause) -> None:
+        self.told.append(("on_postponed", (judge, cause)))
+
+    def on_received(self, format_name) -> None:
+        self.told.append(("on_received", (format_name,)))
+
+    def on_parked(self, reason) -> None:
+        self.told.append(("on_parked", (reason,)))
+
+    def on_stage(self, stage, seconds) -> None:
+        self.told.append(("on_stage", (stage, seconds)))

@@ -1,0 +1,34 @@
+"""The whole path over fakes."""
+
+from __future__ import annotations
+
+from fakes.clock import FakeClock
+from fakes.sink import FakeSink
+from fakes.stores import FakeParkingStore, FakeTraceStore
+from ragsonde.decoding.limits import DecodingLimits
+from ragsonde.intake.isolation import ThreadIsolation
+from ragsonde.pipeline.evaluate_trace import Stages
+from ragsonde.scoring.table import build_scorers
+
+
+def make_stages(*judges, scorers=None, rates=None, clock=None, **changes) -> Stages:
+    """Stages over in-memory stores, with the given judges at rate 1."""
+    clock = clock or FakeClock()
+    parts = {
+        "scorers": build_scorers(scorers),
+        "judges": {judge.name: judge for judge in judges},
+        "sample_rates": {judge.name: 1.0 for judge in judges} | (rates or {}),
+        "traces": FakeTraceStore(clock=clock),
+        "parking": FakeParkingStore(),
+        "sink": FakeSink(),
+        "clock": clock,
+        "isolation": ThreadIsolation(),
+        "limits": DecodingLimits(),
+        "retention_days": 90,
+    }
+    return Stages(**(parts | changes))
+
+
+def states(stages: Stages) -> dict[str, str]:
+    """State by judge, of a store that holds one revision."""
+    return {key.judge: stored.state.value for key, stored in stages.traces.evaluations.items()}

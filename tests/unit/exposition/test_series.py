@@ -1,0 +1,91 @@
+"""The names, labels and edges that dashboards and rules are written against."""
+
+import re
+from itertools import chain
+
+from ragsonde.exposition import series
+from ragsonde.exposition.declaration import Declaration, Kind
+from ragsonde.exposition.registry import Series
+
+DECLARED = {value.name: value for value in vars(series).values() if isinstance(value, Declaration)}
+# As the reference of the series has them: name, kind, labels.
+REFERENCE = [
+    ("score", "histogram", "scorer judge app environment release"),
+    ("score_squares_total", "counter", "scorer judge app environment release"),
+    ("scores_below_threshold_total", "counter", "scorer judge app environment release"),
+    ("unscored_total", "counter", "scorer judge status cause"),
+    ("insufficient_total", "counter", "judge app environment release"),
+    ("messages_received_total", "counter", "format"),
+    ("evaluations_total", "counter", "judge state cause"),
+    ("parked_total", "counter", "reason"),
+    ("duplicates_total", "counter", "kind"),
+    ("scores_superseded_total", "counter", ""),
+    ("empty_retrieval_total", "counter", "app environment release"),
+    ("extraction_total", "counter", "field rule"),
+    ("occurred_at_guessed_total", "counter", ""),
+    ("judge_calls_total", "counter", "judge model outcome"),
+    ("judge_seconds", "histogram", "judge"),
+    ("judge_tokens_total", "counter", "judge direction"),
+    ("judge_cost_usd_total", "counter", "judge"),
+    ("judge_cost_unknown_total", "counter", "judge"),
+    ("judge_repairs_total", "counter", "judge"),
+    ("end_to_end_seconds", "histogram", ""),
+    ("stage_seconds", "histogram", "stage"),
+    ("in_flight", "gauge", ""),
+    ("last_committed_timestamp_seconds", "gauge", ""),
+    ("config_info", "info", "hash"),
+    ("build_info", "info", "version"),
+    ("series_dropped_total", "counter", ""),
+    ("sink_failures_total", "counter", ""),
+    ("queue_messages", "snapshot", "queue"),
+    ("ledger_evaluations", "snapshot", "judge state"),
+    ("swept_total", "counter", ""),
+    ("monitor_job_last_success_timestamp_seconds", "gauge", "job_name"),
+    ("monitor_job_seconds", "gauge", "job_name"),
+    ("monitor_job_failures_total", "counter", "job_name"),
+    ("monitor_job_skips_total", "counter", "job_name"),
+]
+
+
+def test_the_declared_series_are_those_of_the_reference():
+    assert sorted(REFERENCE) == sorted(
+        (declared.name, declared.kind.value, " ".join(declared.labels)) for declared in DECLARED.values()
+    )
+
+
+def test_a_score_falls_into_the_edges_that_the_rules_read():
+    edges = (0, 0.1, 0.2, 0.2999, 0.3, 0.4, 0.4999, 0.5, 0.6, 0.6999, 0.7, 0.8, 0.8999, 0.9, 1)
+    assert edges == series.SCORE.buckets
+
+
+def test_every_series_belongs_to_a_process():
+    assert set(DECLARED.values()) == set(chain(series.WORKER_SERIES, series.MONITOR_SERIES))
+
+
+def test_names_tell_kind_and_unit():
+    for declared in DECLARED.values():
+        assert re.fullmatch(r"[a-z]+(_[a-z]+)*", declared.name), declared.name
+        assert declared.name.endswith("_total") == (declared.kind is Kind.COUNTER), declared.name
+        assert declared.name.removesuffix("_total").endswith(declared.unit), declared.name
+        assert declared.help.endswith("."), declared.name
+        assert bool(declared.buckets) == (declared.kind is Kind.HISTOGRAM), declared.name
+        assert list(declared.buckets) == sorted(set(declared.buckets)), declared.name
+
+
+def test_the_exposed_names_are_the_declared_ones():
+    for declarations in (series.WORKER_SERIES, series.MONITOR_SERIES):
+        text = Series(declarations).render().body.decode()
+        exposed = set(re.findall(r"^# TYPE (ragsonde_\w+)", text, re.MULTILINE))
+        assert {f"ragsonde_{declared.name}" for declared in declarations} == exposed
+
+
+def test_no_other_file_of_the_package_names_a_series(request):
+    package = request.config.rootpath / "worker" / "ragsonde"
+    names = "|".join(declared.name for declared in DECLARED.values() if "_" in declared.name)
+    literal = re.compile(rf"[\"'](ragsonde_)?({names})[\"']")
+    found = [
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if path.name != "series.py" and literal.search(path.read_text())
+    ]
+    assert found == []

@@ -1,0 +1,87 @@
+import json
+
+import pytest
+
+from ragsonde.extraction.documents import Document, read_document, read_documents, read_name, read_score
+
+TEXT = "A refund takes 14 days."
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        TEXT,
+        {"content": TEXT},
+        {"text": TEXT},
+        {"page_content": TEXT},
+        {"pageContent": TEXT},
+        {"node": {"text": TEXT}},
+        {"kwargs": {"page_content": TEXT}},
+        json.dumps({"text": TEXT}),
+        json.dumps(json.dumps({"node": {"text": TEXT}})),
+    ],
+)
+def test_the_text_is_found_where_libraries_put_it(item):
+    assert read_document(item).content == TEXT
+
+
+@pytest.mark.parametrize("item", [{"id": "d"}, {"id_": "d"}, {"node": {"id_": "d"}}, {"kwargs": {"id": "d"}}])
+def test_the_id_is_found_where_libraries_put_it(item):
+    assert read_document({"content": TEXT, **item}).id == "d"
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"score": 0.5},
+        {"relevance_score": 0.5},
+        {"relevanceScore": "0.5"},
+        {"metadata": {"score": 0.5}},
+        {"kwargs": {"metadata": {"score": 0.5}}},
+    ],
+)
+def test_the_score_is_found_where_libraries_put_it(item):
+    assert read_document({"content": TEXT, **item}).score == 0.5
+
+
+def test_the_first_place_holds():
+    item = {"content": "a", "text": "b", "id": "1", "id_": "2", "score": 1, "metadata": {"score": 2}}
+    assert read_document(item) == Document("a", "1", 1.0, {"score": 2})
+
+
+def test_only_id_and_score_have_no_text():
+    assert read_document({"id": "d", "score": 0.5}) == Document(None, "d", 0.5)
+    assert read_document({"id": "d", "content": None, "metadata": None}) == Document(None, "d")
+    assert read_document({"content": None}) == Document(None)
+
+
+def test_any_other_object_is_its_json():
+    assert read_document({"name": "käse", "id": "d"}) == Document('{"name": "käse", "id": "d"}', "d")
+    assert read_document({}).content == "{}"
+    assert read_document(5).content == "5"
+    assert read_document(["a"]).content == '["a"]'
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", "5", "{broken", '"quoted"', ""])
+def test_a_text_that_holds_no_object_is_itself(text):
+    assert read_document(text) == Document(text)
+
+
+def test_a_list_or_an_object_with_documents_is_a_list_of_documents():
+    expected = [Document("a"), Document("b")]
+    assert expected == read_documents(["a", {"text": "b"}]) == read_documents({"documents": ["a", "b"]})
+    assert read_documents([]) == []
+    assert read_documents({"other": []}) is None
+    assert read_documents("a") is None
+
+
+@pytest.mark.parametrize("value", [None, True, "x", "nan", "inf", float("inf"), float("nan"), 10**400, [1]])
+def test_what_is_no_finite_number_is_no_score(value):
+    assert read_score(value) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "name"), [("a", "a"), (7, "7"), ("", None), (" ", None), (True, None), (1.5, None)]
+)
+def test_names_are_texts_or_whole_numbers(value, name):
+    assert name == read_name(value)

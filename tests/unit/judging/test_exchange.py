@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import json
+import logging
+import time
+
+import pytest
+
+from fakes.judged_traces import make_trace
+from fakes.provider import FakeProvider, make_completion
+from ragsonde.judging.completion import CallFaultError
+from ragsonde.judging.exchange import Exchange, choose_timeout
+from ragsonde.judging.options import JudgeOptions
+from ragsonde.judging.prompt import render_prompt
+from ragsonde_schemas.assessment import Aspect
+from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
+
+ASPECTS = frozenset({Aspect.RELEVANT, Aspect.ESSENTIAL})
+GOOD = {"c": [{"k": "1", "y": 1}, {"k": "2", "y": 0}], "need": ["1.1"], "ins": False, "why": "so"}
+TRACE = make_trace("A battery.", "A shop.")
+
+
+def run(*script, seconds=60.0, max_tokens=100):
+    options = JudgeOptions(name="gpt", kind="litellm", model="openai/m", max_tokens=max_tokens)
+    provider = FakeProvider(list(script))
+    exchange = Exchange(
+        options=options,
+        provider=provider,
+        prompt=render_prompt(TRACE, ASPECTS, reasons=options.reasons),
+        trace=TRACE,
+        deadline=time.monotonic() + seconds,
+    )
+    return exchange, provider
+
+
+def reply(**changes):
+    return make_completion(json.dumps({**GOOD, **changes}))
+
+
+def purposes(assessment):
+    return [(call.purpose, call.outcome) for call in assessment.calls]
+
+
+def test_a_good_reply_is_one_call():
+    exchange, provider = run(reply())
+    assessment = exchange.run()
+    assert assessment.faults == {}
+    assert assessment.contexts["1"].relevant is True
+    assert assessment.contexts["2"].relevant is False
+    assert assessment.essential == ("1.1",)
+    assert (assessment.reason, assessment.answered_model) == ("so", "fake-1")
+    assert purposes(assessment) == [("assess", "ok")]
+    assert len(provider.asked) == 1
+
+
+def test_the_repair_shows_the_bad_reply_and_names_its_fault_and_nothing_else():
+    exchange, provider = run(reply(need=["7.7"]), reply())
+    assessment = exchange.run()
+    first, second = (asked["messages"] for asked in provider.asked)
+    assert second[:2] == first
+    assert second[2] == {"role": "assistant", "content": json.dumps({**GOOD, "need": ["7.7"]})}
+    assert second[3]["role"] == "user"
+    assert second[3]["content"] == (
+        "Your reply cannot be used: need, ins: no sentence or context has the number 7.7. "
+        "Reply again with the whole JSON object in the form described and nothing else."
+    )
+    assert assessment.faults == {}
+    assert purposes(assessment) == [("assess", "verdict_mismatch"), ("repair", "ok")]
+
+
+def test_an_empty_reply_is_not_shown_again():
+    exchange, provider = run(make_completion(" "), reply())
+    assert exchange.run().faults == {}
+    assert [message["role"] for message in provider.asked[1]["messages"]] == ["system", "user", "user"]
+    assert "the reply is empty" in provider.asked[1]["messages"][2]["content"]
+
+
+def test_after_the_repair_faults_stay_for_the_aspects_concerned_only():
+    exchange, provider = run(reply(need=["7.7"]), reply(need=["8.8"]))
+    assessment = exchange.run()
+    assert set(assessment.faults) == {Aspect.ESSENTIAL}
+    assert assessment.essential is None
+    assert assessment.contexts["1"].relevant is True
+    assert len(provider.asked) == 2
+
+
+def test_the_better_of_two_replies_is_kept_whole():
+    exchange, _ = run(reply(need=["7.7"]), make_completion("no JSON", model="fake-2"))
+    assessment = exchange.run()
+    assert set(assessment.faults) == {Aspect.ESSENTIAL}
+    assert assessment.contexts["1"].relevant is True
+    assert assessment.answered_model == "fake-1"
+    assert purposes(assessment) == [("assess", "verdict_mismatch"), ("repair", "invalid_reply")]
+
+
+def test_two_half_good_replies_are_not_mixed():
+    half, other_half = reply(need=["7.7"]), reply(c=[{"k": "1", "y": 0}], need=["2.1"])
+    exchange, _ = run(half, other_half)
+    assessment = exchange.run()
+    assert set(assessment.faults) == {Aspect.RELEVANT}
+    assert assessment.essential == ("2.1",)
+    assert assessment.contexts is None or assessment.contexts["1"].relevant is None
+
+
+def test_a_reply_cut_off_is_asked_for_once_more_with_twice_the_room():
+    exchange, provider = run(make_completion('{"c": [', finish_reason="length"), reply(), max_tokens=100)
+    assessment = exchange.run()
+    assert [asked["max_tokens"] for asked in provider.asked] == [100, 200]
+    assert provider.asked[0]["messages"] == provider.asked[1]["messages"]
+    assert assessment.faults == {}
+    assert purposes(assessment) == [("assess", "reply_truncated"), ("length", "ok")]
+
+
+def test_cut_off_twice_is_an_error_without_a_repair():
+    exchange, provider = run(*[make_completion("{", finish_reason="length")] * 2)
+    assessment = exchange.run()
+    assert {fault.cause for fault in assessment.faults.values()} == {Cause.REPLY_TRUNCATED}
+    assert set(assessment.faults) == ASPECTS
+    assert len(provider.asked) == 2
+
+
+def test_a_model_without_more_room_cuts_off_for_good():
+    refused = CallFaultError(Cause.JUDGE_REJECTED_REQUEST, "400", evidence="max_tokens is too large")
+    exchange, _ = run(make_completion("{", finish_reason="length"), refused)
+    assessment = exchange.run()
+    assert {fault.cause for fault in assessment.faults.values()} == {Cause.REPLY_TRUNCATED}
+    assert assessment.calls[1].reply == "max_tokens is too large"
+
+
+def test_at_most_three_calls_whatever_comes_back():
+    exchange, provider = run(
+        make_completion("x", finish_reason="length"),
+        make_completion("no JSON"),
+        make_completion("x", finish_reason="length"),
+    )
+    assessment = exchange.run()
+    assert len(provider.asked) == 3
+    assert purposes(assessment) == [
+        ("assess", "reply_truncated"),
+        ("length", "invalid_reply"),
+        ("repair", "reply_truncated"),
+    ]
+    assert [asked["max_tokens"] for asked in provider.asked] == [100, 200, 200]
+
+
+@pytest.mark.parametrize("cause", [Cause.CONTENT_REFUSED, Cause.CONTEXT_WINDOW_EXCEEDED])
+def test_a_refused_request_is_not_repaired(cause):
+    exchange, provider = run(CallFaultError(cause, "400", evidence="words", seconds=0.1))
+    assessment = exchange.run()
+    assert {fault.cause for fault in assessment.faults.values()} == {cause}
+    assert len(provider.asked) == 1
+    assert (assessment.calls[0].outcome, assessment.calls[0].reply) == (cause, "words")
+    assert assessment.calls[0].cost_usd is None
+
+
+def test_a_filtered_reply_is_not_repaired():
+    exchange, provider = run(make_completion("half", finish_reason="content_filter"))
+    assert {fault.cause for fault in exchange.run().faults.values()} == {Cause.CONTENT_REFUSED}
+    assert len(provider.asked) == 1
+
+
+@pytest.mark.parametrize("outage", [JudgeUnavailableError("gpt", "503"), JudgePausedError("gpt", "401")])
+def test_an_outage_in_the_repair_is_raised_and_the_paid_call_is_told(outage, caplog):
+    exchange, _ = run(make_completion("no JSON", cost_usd=0.01), outage)
+    with caplog.at_level(logging.WARNING), pytest.raises(type(outage)):
+        exchange.run()
+    (record,) = caplog.records
+    assert record.message == "judge_call_lost"
+    assert (record.judge, record.trace_id, record.cost_usd) == ("gpt", "t-1", 0.01)
+    assert "no JSON" not in str(record.__dict__)
+
+
+def test_nothing_is_begun_after_the_deadline():
+    exchange, provider = run(seconds=0)
+    assert {fault.cause for fault in exchange.run().faults.values()} == {Cause.DEADLINE_EXCEEDED}
+    assert provider.asked == []
+
+
+def test_no_repair_without_time_for_it():
+    def answer_late():
+        _wait_until(exchange.deadline)
+        return reply(need=["7.7"])
+
+    exchange, provider = run(answer_late, seconds=0.05)
+    assessment = exchange.run()
+    assert assessment.faults[Aspect.ESSENTIAL].cause is Cause.VERDICT_MISMATCH
+    assert assessment.contexts["1"].relevant is True
+    assert len(provider.asked) == 1
+
+
+def test_a_repair_that_the_deadline_ended_keeps_the_first_reply():
+    def time_out():
+        _wait_until(exchange.deadline)
+        return JudgeUnavailableError("gpt", "timeout")
+
+    exchange, provider = run(reply(need=["7.7"]), time_out, seconds=0.05)
+    assert set(exchange.run().faults) == {Aspect.ESSENTIAL}
+    assert provider.asked[1]["timeout_seconds"] <= 0.06
+
+
+@pytest.mark.parametrize(
+    ("remaining", "timeout"),
+    [(120, 60), (60, 60), (59, 30), (30, 30), (8, 7.5), (0.1, 60 / 1024), (0, 60 / 1024)],
+)
+def test_timeouts_are_few_and_fit_into_the_time_that_remains(remaining, timeout):
+    assert choose_timeout(60, remaining_seconds=remaining) == timeout
+
+
+def test_raw_replies_are_kept_up_to_a_bound_and_storable():
+    exchange, _ = run(*[make_completion("\u20ac" * 20_000 + "\x00")] * 2)
+    kept = exchange.run().calls[0].reply
+    assert len(kept.encode()) <= 16 * 1024
+    assert set(kept) == {"\u20ac"}
+
+
+def _wait_until(moment):
+    while time.monotonic() < moment:
+        time.sleep(0.001)

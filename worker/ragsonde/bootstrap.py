@@ -1,0 +1,158 @@
+"""Wires the parts of a worker process together, once, from settings."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+
+from ragsonde.celery_app import build_celery_app
+from ragsonde.decoding.limits import DecodingLimits
+from ragsonde.decoding.table import BINARY_FORMATS, JSON_FORMATS
+from ragsonde.exposition.birth import KnownLabels
+from ragsonde.exposition.health import Health
+from ragsonde.exposition.labels import judge_label, scorer_label
+from ragsonde.exposition.registry import Series
+from ragsonde.exposition.routes import build_routes
+from ragsonde.exposition.series import BUILD, CONFIG, WORKER_SERIES
+from ragsonde.exposition.sink import PrometheusSink
+from ragsonde.intake.consumption import Consumption
+from ragsonde.intake.delivery_guard import DeliveryGuard
+from ragsonde.intake.isolation import ThreadIsolation
+from ragsonde.judging.table import build_judges
+from ragsonde.pipeline.evaluate_trace import STAGES, Stages
+from ragsonde.scoring.table import build_scorers
+from ragsonde.settings.effective import hash_settings
+from ragsonde.storage.engine import build_engine, translating_losses
+from ragsonde.storage.parking_store import PostgresParkingStore
+from ragsonde.storage.suspect_store import PostgresSuspectStore
+from ragsonde.storage.trace_store import PostgresTraceStore
+from ragsonde.tasks import register_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from celery import Celery
+    from sqlalchemy import Engine
+
+    from ragsonde.exposition.http import Route
+    from ragsonde.ports import Judge
+    from ragsonde.scoring.scorer import Scorer
+    from ragsonde.settings import Settings
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        """The present, aware, UTC."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """Seconds that only grow."""
+        return time.monotonic()
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkerParts:
+    """A worker process, wired and not yet started.
+
+    Attributes:
+        app: Celery's, with our tasks.
+        routes: what its HTTP server answers.
+        stopping: to be set when the process is asked to stop.
+    """
+
+    app: Celery
+    engine: Engine
+    stages: Stages
+    routes: Mapping[str, Route]
+    stopping: threading.Event
+
+
+def build_worker(settings: Settings, *, broker_url: str, database_url: str, version: str) -> WorkerParts:
+    """The parts of a worker process; nothing connects before it is used.
+
+    Raises:
+        ConfigError, InputError: a scorer, a judge or a URL is configured wrong.
+    """
+    clock, consumption, stopping = SystemClock(), Consumption(), threading.Event()
+    scorers = build_scorers(settings.scorers)
+    judges = build_judges(settings.judges)
+    engine = build_engine(database_url, application_name="ragsonde-worker")
+    series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
+    fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
+    stages = Stages(
+        scorers=scorers,
+        judges=judges,
+        sample_rates={options.name: options.sample for options in settings.judges},
+        traces=PostgresTraceStore(engine, clock=clock, retention_days=settings.retention_days.trace),
+        parking=PostgresParkingStore(engine, clock=clock),
+        sink=PrometheusSink(series, clock=clock, fingerprints=fingerprints),
+        clock=clock,
+        isolation=ThreadIsolation(),
+        limits=DecodingLimits(body_bytes=settings.max_body_bytes),
+        retention_days=settings.retention_days.trace,
+        may_raise=settings.allow_message_overrides,
+    )
+    guard = DeliveryGuard(
+        parking=stages.parking,
+        suspects=PostgresSuspectStore(engine, clock=clock),
+        sink=stages.sink,
+        isolation=stages.isolation,
+        stopping=stopping,
+        on_database=consumption.on_database,
+        in_flight=series.count_in_flight,
+    )
+    app = build_celery_app(settings, broker_url=broker_url)
+    app.conf.ragsonde_consumption = consumption
+    register_tasks(app, stages=stages, guard=guard)
+    return WorkerParts(
+        app=app,
+        engine=engine,
+        stages=stages,
+        routes=build_routes(
+            series,
+            live=Health({"consumer": lambda: None if consumption.is_alive else "the loop stands still"}),
+            ready=Health(
+                {"broker": lambda: _check_broker(consumption), "postgres": lambda: _check_postgres(engine)}
+            ),
+        ),
+        stopping=stopping,
+    )
+
+
+def build_worker_series(
+    settings: Settings, *, scorers: Sequence[Scorer], judges: Mapping[str, Judge], version: str
+) -> Series:
+    """The series of a worker, its counters born at 0 for all that is configured."""
+    labels = {name: judge_label(name, judge.fingerprint) for name, judge in judges.items()}
+    series = Series(
+        WORKER_SERIES,
+        known=KnownLabels(
+            judges=tuple(labels.values()),
+            models=tuple((labels[one.name], one.model) for one in settings.judges if one.model),
+            scorers=tuple(
+                scorer_label(scorer.instance, version) for scorer in scorers for version in scorer.versions
+            ),
+            formats=tuple(message_format.name for message_format in (*JSON_FORMATS, *BINARY_FORMATS)),
+            stages=STAGES,
+        ),
+    )
+    series.state(CONFIG, hash=hash_settings(settings))
+    series.state(BUILD, version=version)
+    return series
+
+
+def _check_broker(consumption: Consumption) -> str | None:
+    return None if consumption.is_connected else "not connected to the broker"
+
+
+def _check_postgres(engine: Engine) -> str | None:
+    with translating_losses(), engine.connect() as connection:
+        connection.execute(text("SELECT 1"))
+    return None
