@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from kombu import Connection, Producer
 from kombu.exceptions import KombuError, OperationalError
 
+from ragsonde.intake.foreign_queues import ForeignQueue, look_up
 from ragsonde.intake.topology import TRACE_EXCHANGE, TRACES, WORK, WORK_EXCHANGE, build_own_queues
 from ragsonde.intake.trace_consumer import EVALUATE
 from ragsonde.intake.work_message import name_task, write_key
 from ragsonde_schemas.errors import BrokerLostError, SetupError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kombu.transport.virtual import Channel
 
@@ -118,6 +119,15 @@ class Publisher:
         with self._open_channel() as channel:
             self._declare(channel)
 
+    def look_up(self, names: Iterable[str]) -> tuple[ForeignQueue, ...]:
+        """What the broker knows of queues that are not ours.
+
+        Raises:
+            BrokerLostError: the broker cannot be reached.
+        """
+        with self._open_channel():
+            return look_up(self._connection, names)
+
     def close(self) -> None:
         """Closes the connection."""
         with self._lock:
@@ -141,8 +151,8 @@ class Publisher:
                     self._connection.ensure_connection(max_retries=_CONNECT_RETRIES, interval_start=0.2)
                     self._channel = self._connection.channel()
                     if not self._is_amqp:
-                        # on Valkey kombu routes in this process: for an exchange that was not declared here it
-                        # finds no queue and drops the message without a word
+                        # on Valkey kombu routes in this process: for an exchange that was not
+                        # declared here it finds no queue and drops the message without a word
                         self._declare(self._channel)
                 yield self._channel
             except (*self._connection.connection_errors, *self._connection.channel_errors) as error:

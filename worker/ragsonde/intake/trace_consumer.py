@@ -15,6 +15,7 @@ from vine import promise as vine_promise
 
 from ragsonde.intake.consumption import PULSE_SECONDS
 from ragsonde.intake.deliveries import read_envelope
+from ragsonde.intake.foreign_queues import list_foreign, look_up
 from ragsonde.intake.topology import DEAD, TRACES, TRACES_DEAD, WORK
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 INGEST = "ragsonde.ingest"
 BURY = "ragsonde.bury"
 EVALUATE = "ragsonde.evaluate"
+
+MISSING_QUEUE_RETRY_SECONDS = 30.0
 
 _TASK_NAMESPACE = uuid.UUID("6f0d5a5e-1f6c-5d1b-9f0e-2f4f4d3a7c11")
 
@@ -57,6 +60,7 @@ class TraceConsumer(Consumer):
         """A connection to the broker; waits for one for as long as it takes."""
         self.app.conf.ragsonde_consumption.on_connecting()
         connection: Connection = super().connect()
+        self._select_queues(connection)
         return connection
 
     def create_task_handler(self, promise: Callable[..., Any] = vine_promise) -> Callable[[Message], None]:
@@ -73,6 +77,26 @@ class TraceConsumer(Consumer):
             handle_task(message)
 
         return handle_delivery
+
+    def _select_queues(self, connection: Connection) -> None:
+        """Consumes what exists: a foreign queue that is missing must not keep ours from being consumed."""
+        queues = self.app.amqp.queues
+        foreign = list_foreign(queues)
+        if not foreign:
+            return
+        missing = [queue.name for queue in look_up(connection, foreign) if not queue.exists]
+        queues.select([name for name in queues if name not in missing])
+        for name in missing:
+            self.timer.call_after(MISSING_QUEUE_RETRY_SECONDS, self._consume_if_present, (name,))
+
+    def _consume_if_present(self, name: str) -> None:
+        if self.connection is None:
+            return
+        (queue,) = look_up(self.connection, [name])
+        if queue.exists:
+            self.add_task_queue(name)
+        else:
+            self.timer.call_after(MISSING_QUEUE_RETRY_SECONDS, self._consume_if_present, (name,))
 
 
 def is_own_work(message: Message) -> bool:

@@ -1,0 +1,85 @@
+"""What a person named on the command line: scorers, a judge, a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragsonde.api.evaluation import RECORDED_PREFIX
+from ragsonde.api.evaluation import choose_judge as choose_free_judge
+from ragsonde.api.messages import read_messages
+from ragsonde.api.traces import decode_messages
+from ragsonde.cli.terminal import write_note
+from ragsonde.judging.table import build_judge
+from ragsonde.scoring.options import suggest
+from ragsonde.scoring.table import FORMULAS, build_scorers, find_formula
+from ragsonde_schemas.errors import InputError
+
+if TYPE_CHECKING:
+    from ragsonde.api.traces import Item
+    from ragsonde.ports import Judge
+    from ragsonde.scoring.scorer import Scorer
+    from ragsonde.settings import Settings
+
+_SHOWN_PROBLEMS = 20
+_FREE = "lexical"
+
+
+def choose_scorers(names: str | None, *, settings: Settings) -> tuple[Scorer, ...]:
+    """The scorers named, separated by commas: those of the settings, else formulas with their defaults.
+
+    Raises:
+        InputError: a name is neither.
+    """
+    if names is None:
+        return build_scorers(settings.scorers)
+    wanted = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    known = [*settings.scorers, *(formula.id for formula in FORMULAS)]
+    for name in wanted:
+        if name not in settings.scorers and find_formula(name) is None:
+            nearest = suggest(name, valid=known)
+            raise InputError(
+                f"--scorers: {name!r} is no scorer{nearest} (known: {', '.join(dict.fromkeys(known))})"
+            )
+    if not wanted:
+        raise InputError(f"--scorers: names none; expected for example {known[0]}")
+    return build_scorers({name: settings.scorers.get(name) for name in wanted})
+
+
+def choose_judge(name: str, *, settings: Settings) -> Judge:
+    """The judge named: one of the settings, `lexical`, or `recorded:FILE`.
+
+    Raises:
+        InputError: there is no such judge, or the file cannot be read.
+    """
+    configured = {options.name: options for options in settings.judges}
+    if name in configured:
+        return build_judge(configured[name])
+    if name == _FREE or name.startswith(RECORDED_PREFIX):
+        return choose_free_judge(name)
+    names = [*dict.fromkeys([*configured, _FREE]), f"{RECORDED_PREFIX}FILE"]
+    raise InputError(
+        f"--judge {name}: no such judge{suggest(name, valid=names)} (known: {', '.join(names)}); "
+        "judges are configured under `judges` in ragsonde.yaml"
+    )
+
+
+def read_file(file: str | Path, *, skip_bad: bool) -> tuple[list[Item], int]:
+    """The traces of a file, and how many messages in it are none; each of those is named on standard error.
+
+    Raises:
+        InputError: a message is no trace and must not be left out, or nothing remains.
+    """
+    items, bad = decode_messages(read_messages(file))
+    for message in bad[:_SHOWN_PROBLEMS]:
+        write_note(str(message))
+    if len(bad) > _SHOWN_PROBLEMS:
+        write_note(f"{file}: and {len(bad) - _SHOWN_PROBLEMS} more")
+    if bad and not skip_bad:
+        raise InputError(
+            f"{file}: {len(bad)} of {len(items) + len(bad)} messages are no traces, nothing was judged; "
+            "mend them, or leave them out with --skip-bad"
+        )
+    if not items:
+        raise InputError(f"{file}: holds no trace")
+    return items, len(bad)

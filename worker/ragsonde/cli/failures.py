@@ -1,0 +1,95 @@
+"""What a failed command says and with which code it exits."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from enum import IntEnum
+from typing import Protocol, TypeGuard
+
+from ragsonde_schemas.errors import (
+    BrokerLostError,
+    ConfigError,
+    DatabaseLostError,
+    JudgePausedError,
+    JudgeUnavailableError,
+    RagsondeError,
+    SetupError,
+)
+
+
+class UsageError(Protocol):
+    """What the parser of the command line raises."""
+
+    def format_message(self) -> str:
+        """What is wrong, in words."""
+        ...
+
+
+class ExitCode(IntEnum):
+    """How a command ended, for scripts."""
+
+    OK = 0
+    BELOW = 1
+    BAD_INPUT = 2
+    UNAVAILABLE = 4
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
+_MEANINGS = {
+    ExitCode.OK: "done",
+    ExitCode.BELOW: "done, but below what was asked for",
+    ExitCode.BAD_INPUT: "bad input: an option, a file or a setting",
+    ExitCode.UNAVAILABLE: "a service or judge cannot be reached or is not set up",
+    ExitCode.INTERNAL: "a fault of ragsonde itself",
+    ExitCode.INTERRUPTED: "interrupted",
+}
+_LISTED = "; ".join(f"{code.value} {meaning}" for code, meaning in _MEANINGS.items())
+EXIT_CODES_HELP = f"Exit codes: {_LISTED}."
+
+_OUTSIDE = (BrokerLostError, DatabaseLostError, JudgePausedError, JudgeUnavailableError, SetupError)
+
+
+def report_failure(error: Exception, *, is_debug: bool) -> ExitCode:
+    """Tells on stderr what went wrong and what to do; the code to exit with.
+
+    A person's mistake or an outage is one line a problem. A fault of ours is named with its type. The
+    traceback is shown only where it was asked for.
+    """
+    if is_debug:
+        traceback.print_exception(error)
+    for line in describe_failure(error):
+        sys.stderr.write(f"ragsonde: {line}\n")
+    return choose_exit_code(error)
+
+
+def describe_failure(error: Exception) -> tuple[str, ...]:
+    """One line for each problem."""
+    if isinstance(error, ConfigError):
+        return error.problems
+    if isinstance(error, RagsondeError):
+        return (str(error),)
+    if is_usage_error(error):
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "ragsonde"
+        message = " ".join(error.format_message().split()).rstrip(".")
+        return (f"{message}; `{command} --help` shows how it is called",)
+    return (
+        f"internal error: {type(error).__name__}: {error}",
+        "this is a fault of ragsonde: run it again with --debug and report the traceback",
+    )
+
+
+def choose_exit_code(error: Exception) -> ExitCode:
+    """The code that a script can act upon."""
+    if isinstance(error, _OUTSIDE):
+        return ExitCode.UNAVAILABLE
+    if isinstance(error, RagsondeError) or is_usage_error(error):
+        return ExitCode.BAD_INPUT
+    return ExitCode.INTERNAL
+
+
+def is_usage_error(error: Exception) -> TypeGuard[UsageError]:
+    """True for what the parser of the command line raises, whichever copy of Click's classes Typer uses."""
+    return callable(getattr(error, "format_message", None))

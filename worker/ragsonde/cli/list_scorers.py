@@ -1,0 +1,43 @@
+"""`ragsonde list-scorers`."""
+
+from typing import Annotated
+
+import typer
+
+from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
+from ragsonde.cli.scorer_cards import describe_scorer, print_cards, print_list
+from ragsonde.cli.terminal import write_json
+from ragsonde.scoring.scorer import Scorer
+from ragsonde.scoring.table import FORMULAS, build_scorers
+from ragsonde.settings import read_settings
+
+EXAMPLES = (
+    ("ragsonde list-scorers", "what each scorer answers"),
+    ("ragsonde list-scorers --explain", "bands, options, what to try when a score is low, when to choose it"),
+    ("ragsonde list-scorers --output json", "all of it, for scripts"),
+)
+
+ExplainOption = Annotated[
+    bool, typer.Option("--explain", help="Also how to read the scores, and what to try.")
+]
+
+
+def list_scorers(
+    *, explain: ExplainOption = False, config: ConfigOption = None, output: OutputOption = OutputForm.TABLE
+) -> None:
+    """List the scorers and how to read their scores.
+
+    Scorers of the settings are listed under their instance names with the formula they compute by.
+    """
+    scorers = build_scorers(read_settings(config).scorers)
+    used = {scorer.formula_id for scorer in scorers}
+    unused = tuple(Scorer(formula.id, formula) for formula in FORMULAS if formula.id not in used)
+    if output is OutputForm.JSON:
+        write_json(
+            [describe_scorer(scorer, is_configured=True) for scorer in scorers]
+            + [describe_scorer(scorer, is_configured=False) for scorer in unused]
+        )
+    elif explain:
+        print_cards(scorers + unused)
+    else:
+        print_list(scorers, unused)

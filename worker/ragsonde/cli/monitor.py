@@ -1,0 +1,168 @@
+"""`ragsonde monitor`: what keeps the deployment in order and shows it."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from sqlalchemy import text
+
+from ragsonde.bootstrap import SystemClock
+from ragsonde.celery_app import build_transport_options, is_amqp_url
+from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
+from ragsonde.cli.connections import find_connections
+from ragsonde.cli.options import ConfigOption
+from ragsonde.cli.schema_check import require_current_schema
+from ragsonde.event_log import set_up_logging
+from ragsonde.exposition.birth import KnownLabels
+from ragsonde.exposition.health import Health
+from ragsonde.exposition.http import PLAIN, Response, serve
+from ragsonde.exposition.registry import Series
+from ragsonde.exposition.routes import METRICS, build_routes
+from ragsonde.exposition.series import BUILD, CONFIG, MONITOR_SERIES
+from ragsonde.intake.publisher import Publisher
+from ragsonde.monitor import Monitor
+from ragsonde.monitor_jobs import JOB_NAMES, Chores, MonitorOptions
+from ragsonde.settings import read_settings
+from ragsonde.settings.effective import hash_settings
+from ragsonde.storage.engine import build_engine, translating_losses
+from ragsonde.storage.locks import try_job_lock
+from ragsonde_schemas.errors import DatabaseLostError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Engine
+
+    from ragsonde.cli.connections import Connections
+    from ragsonde.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+EXAMPLES = (
+    ("ragsonde monitor", "on what ragsonde.yaml or the environment names"),
+    ("ragsonde monitor --port 8400", "on another port"),
+)
+
+
+def monitor(
+    *,
+    config: ConfigOption = None,
+    broker_url: BrokerUrlOption = None,
+    database_url: DatabaseUrlOption = None,
+    data_dir: DataDirOption = None,
+    port: Annotated[int | None, typer.Option(help="First port tried for /metrics and /health.")] = None,
+) -> None:
+    """Sweep due evaluations, keep partitions, and show queues and counts.
+
+    One a deployment is enough; a second one takes over what the first no
+    longer does. Serves /metrics, /health/live and /health/ready on the first
+    free port from 8321 on. Waits for a broker or a database that is away.
+    """
+    settings = read_settings(
+        config,
+        options={
+            "broker_url": broker_url,
+            "database_url": database_url,
+            "data_dir": data_dir,
+            "ports": {"monitor": port} if port else None,
+        },
+    )
+    set_up_logging(level=settings.log_level, log_format=settings.log_format)
+    connections = find_connections(settings)
+    try:
+        require_current_schema(connections.database_url)
+    except DatabaseLostError as error:
+        logger.warning("database_away", extra={"error": str(error)})
+    run_monitor(settings, connections)
+
+
+def run_monitor(settings: Settings, connections: Connections) -> None:
+    """Runs a monitor until SIGTERM or SIGINT.
+
+    Raises:
+        SetupError: no port is free.
+    """
+    series = Series(MONITOR_SERIES, known=KnownLabels(jobs=JOB_NAMES))
+    series.state(CONFIG, hash=hash_settings(settings))
+    series.state(BUILD, version=version("ragsonde"))
+    with ExitStack() as stack:
+        engine = build_engine(connections.database_url, application_name="ragsonde-monitor")
+        stack.callback(engine.dispose)
+        brokers = [_open_publisher(connections.broker_url) for _ in range(3)]
+        monitor = Monitor(
+            series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(engine, name)
+        )
+        chores = Chores(
+            options=MonitorOptions(retention_days=_list_retention(settings)),
+            engine=engine,
+            sweeping_broker=brokers[0],
+            counting_broker=brokers[1],
+            series=series,
+            clock=SystemClock(),
+            should_pause=lambda: monitor.is_stopping,
+        )
+        routes = build_routes(
+            series,
+            live=Health({"loop": monitor.find_stopped_loop}),
+            ready=Health(
+                {"broker": lambda: _check_broker(brokers[2]), "postgres": lambda: _check_postgres(engine)}
+            ),
+        )
+        server = serve(
+            settings.host,
+            settings.ports.monitor,
+            routes={**routes, "/": _introduce},
+            allow_remote=settings.insecure,
+        )
+        stack.callback(server.close)
+        logger.info("monitor_started", extra={"metrics": f"{server.url}{METRICS}"})
+        with _stopping_on_signals(monitor):
+            monitor.run(chores.build_jobs())
+
+
+@contextmanager
+def _stopping_on_signals(monitor: Monitor) -> Iterator[None]:
+    """The first signal stops the monitor; a second one does what it does to any process."""
+    usual = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def stop(*_: object) -> None:
+        monitor.stop()
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+
+    for number in usual:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+
+
+def _open_publisher(broker_url: str) -> Publisher:
+    options = build_transport_options(is_amqp=is_amqp_url(broker_url))
+    return Publisher(broker_url, transport_options=options)
+
+
+def _list_retention(settings: Settings) -> dict[str, int]:
+    """Days by table; a message that is suspected of crashes is forgotten with the parked ones."""
+    days: dict[str, int] = settings.retention_days.model_dump()
+    return {**days, "suspect": settings.retention_days.parked_message}
+
+
+def _check_broker(broker: Publisher) -> None:
+    broker.count_messages()
+
+
+def _check_postgres(engine: Engine) -> None:
+    with translating_losses(), engine.connect() as connection:
+        connection.execute(text("SELECT 1"))
+
+
+def _introduce(_accept: str) -> Response:
+    return Response(200, PLAIN, f"ragsonde monitor: series at {METRICS}\n".encode())

@@ -1,0 +1,158 @@
+"""Scorers for people: a list, or a card each; and the same as JSON values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.padding import Padding
+from rich.rule import Rule
+
+from ragsonde.cli.terminal import make_console, make_table, show
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from ragsonde.scoring.bands import Band
+    from ragsonde.scoring.formula import Formula
+    from ragsonde.scoring.scorer import Scorer
+
+_DIRECTIONS = {"higher": "higher is better", "target": "neither way is better: compare it with its own past"}
+_INDENT = (0, 0, 0, 2)
+
+
+def describe_scorer(scorer: Scorer, *, is_configured: bool) -> dict[str, Any]:
+    """All that is known of a scorer, as JSON values."""
+    formula = scorer.formula
+    return {
+        "scorer": scorer.instance,
+        "is_configured": is_configured,
+        "formula": formula.id,
+        "display_name": formula.display_name,
+        "aliases": list(formula.aliases),
+        "origin": formula.origin,
+        "code_version": formula.code_version,
+        "direction": formula.direction.value,
+        "evidence": formula.evidence.value,
+        "needs": sorted(scorer.needs),
+        "needs_with_reference": sorted(formula.find_needs(scorer.options, True)),
+        "optional": sorted(scorer.optional),
+        "scale": scorer.scale,
+        "threshold": scorer.threshold,
+        "bands": [
+            {
+                "key": band.key,
+                "lower": band.lower,
+                "lower_included": band.is_edge_included,
+                "words": band.words,
+            }
+            for band in formula.bands
+        ],
+        "options": [
+            {"name": option.name, "default": _show_default(option.default), "meaning": option.meaning}
+            for option in formula.options
+        ],
+        "comparison": {
+            "question": formula.comparison.question,
+            "algorithm": formula.comparison.algorithm,
+            "relevance": formula.comparison.relevance,
+            "position": formula.comparison.position,
+            "usage": formula.comparison.usage,
+            "missing": formula.comparison.missing,
+            "use_cases": list(formula.comparison.use_cases),
+        },
+        "what_to_try": [
+            {"sign": remedy.sign, "evidence": remedy.evidence, "action": remedy.action}
+            for remedy in formula.remedies
+        ],
+    }
+
+
+def print_list(scorers: Sequence[Scorer], unused: Sequence[Scorer]) -> None:
+    """One line a scorer."""
+    table = make_table("scorer", "name", "answers", "better")
+    for scorer in (*scorers, *unused):
+        formula = scorer.formula
+        style = "dim" if scorer in unused else ""
+        name = scorer.instance if scorer.instance == formula.id else f"{scorer.instance} ({formula.id})"
+        better = "higher" if formula.direction.value == "higher" else "neither"
+        table.add_row(
+            show(name, style),
+            show(formula.display_name, style),
+            show(formula.comparison.question, style),
+            better,
+        )
+    console = make_console()
+    console.print(table)
+    if unused:
+        console.print(show("\nDim: known, but not among the settings' scorers.", "dim"))
+
+
+def print_cards(scorers: Sequence[Scorer]) -> None:
+    """A card for each formula, once, however many instances compute by it."""
+    console = make_console()
+    for formula in dict.fromkeys(scorer.formula for scorer in scorers):
+        console.print(Rule(show(f"{formula.id}: {formula.display_name}", "bold"), align="left"))
+        for part in (
+            _list_facts(formula),
+            _list_bands(formula),
+            _list_options(formula),
+            _list_remedies(formula),
+        ):
+            console.print(Padding(part, _INDENT))
+            console.print()
+
+
+def _list_facts(formula: Formula) -> Table:
+    comparison = formula.comparison
+    table = make_table("", "")
+    table.show_header = False
+    for name, text in (
+        ("answers", comparison.question),
+        ("formula", comparison.algorithm),
+        ("direction", _DIRECTIONS[formula.direction.value]),
+        ("relevance", comparison.relevance),
+        ("position", comparison.position),
+        ("use in the answer", comparison.usage),
+        ("what is missing", comparison.missing),
+        ("choose it for", "; ".join(comparison.use_cases)),
+        ("origin", f"{formula.origin} ({', '.join(formula.aliases)})"),
+    ):
+        table.add_row(show(name, "bold"), show(text))
+    return table
+
+
+def _list_bands(formula: Formula) -> Table:
+    table = make_table("raw score", "reads as")
+    for band in formula.bands:
+        table.add_row(show(_show_edge(band)), show(band.words))
+    return table
+
+
+def _show_edge(band: Band) -> str:
+    if not band.is_edge_included:
+        return f"> {band.lower:g}"
+    return f">= {band.lower:g}" if band.lower not in {0.0, 1.0} else f"{band.lower:g}"
+
+
+def _list_options(formula: Formula) -> Table:
+    table = make_table("option", "default", "meaning")
+    for option in formula.options:
+        table.add_row(show(option.name), show(str(_show_default(option.default))), show(option.meaning))
+    return table
+
+
+def _list_remedies(formula: Formula) -> Table:
+    table = make_table("when", "look at", "try")
+    for remedy in formula.remedies:
+        table.add_row(show(remedy.sign), show(remedy.evidence), show(remedy.action))
+    return table
+
+
+def _show_default(value: object) -> object:
+    from dataclasses import asdict, is_dataclass  # noqa: PLC0415 - beside its only use
+
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return value if value is None or isinstance(value, bool | int | float) else str(value)

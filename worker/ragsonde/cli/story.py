@@ -1,0 +1,167 @@
+"""The history of a trace as lines of plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragsonde_schemas.evaluation import EvaluationState
+from ragsonde_schemas.score import Score
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from ragsonde.storage.history import EvaluationHistory, RevisionHistory, TraceHistory
+    from ragsonde.storage.parking_store import ParkedMessage
+    from ragsonde_schemas.score import Outcome
+    from ragsonde_schemas.trace import Trace
+
+_TEXT_MAX_CHARACTERS = 160
+
+_MEANINGS = {
+    EvaluationState.WAITING: "waits for its judge",
+    EvaluationState.RUNNING: "is being judged",
+    EvaluationState.SCORED: "scored",
+    EvaluationState.NOT_EVALUABLE: "not scored: there is nothing to score",
+    EvaluationState.FAILED: "not scored: it failed",
+    EvaluationState.SAMPLED_OUT: "not judged: it is outside the sample",
+    EvaluationState.FILTERED: "not judged: the message asked for none of the configured scorers",
+    EvaluationState.SHED: "not judged: the budget is spent",
+    EvaluationState.SUPERSEDED: "replaced by a newer revision",
+}
+
+
+class Line(NamedTuple):
+    """One line for the terminal; `style` as Rich takes it."""
+
+    text: str
+    style: str = ""
+
+
+def tell_history(history: TraceHistory) -> Iterator[Line]:
+    """All that is known of a trace; one sentence that says so where nothing is."""
+    if not history.revisions and not history.parked:
+        yield Line(
+            f"{history.trace_id}: never seen. No trace and no parked message of that id is stored: it has "
+            "not arrived, its id is another one, or its retention is over."
+        )
+    for revision in history.revisions:
+        yield from _tell_revision(revision)
+    for message in history.parked:
+        yield from _tell_parked(message)
+
+
+def _tell_revision(revision: RevisionHistory) -> Iterator[Line]:
+    app = revision.key.app or "default"
+    place = "".join(
+        f", {name}" for name in (revision.environment, revision.release, revision.variant) if name
+    )
+    yield Line(f"trace {revision.key.trace_id}, app {app}{place}, revision {revision.revision}", "bold")
+    guessed = ""
+    if revision.occurred_at_guessed:
+        guessed = f" (guessed; the producer said {revision.claimed_occurred_at or 'nothing'})"
+    yield Line(f"  occurred {_say(revision.occurred_at)}{guessed}, stored {_say(revision.admitted_at)}")
+    if revision.trace is None:
+        yield Line("  its texts have been dropped by retention")
+    else:
+        yield from _tell_texts(revision.trace)
+    for evaluation in revision.evaluations:
+        yield from _tell_evaluation(evaluation)
+
+
+def _tell_texts(trace: Trace) -> Iterator[Line]:
+    yield Line(f"  question: {_shorten(trace.query)}")
+    yield Line(f"  answer: {_shorten(trace.answer)}")
+    if trace.contexts is None:
+        yield Line("  contexts: unknown, the message has none")
+    elif not trace.contexts:
+        yield Line("  contexts: retrieval returned nothing")
+    for context in trace.contexts or ():
+        name = f" ({context.id})" if context.id else ""
+        text = "blank" if context.is_blank else _shorten(context.content)
+        yield Line(f"  context {context.number}{name}: {text}")
+    for warning in trace.extraction.warnings:
+        yield Line(f"  warning: {warning}", "yellow")
+
+
+def _tell_evaluation(evaluation: EvaluationHistory) -> Iterator[Line]:
+    cause = f" ({evaluation.cause})" if evaluation.cause else ""
+    meaning = _MEANINGS[evaluation.state]
+    yield Line(f"  judge {evaluation.key.judge}@{evaluation.key.fingerprint[:6]}: {meaning}{cause}", "bold")
+    yield Line(f"    sample rate {evaluation.sample_rate:g}, {_tell_runs(evaluation)}")
+    if evaluation.assessment is not None:
+        yield from _tell_assessment(evaluation)
+    for outcome in evaluation.outcomes:
+        yield _tell_outcome(outcome)
+
+
+def _tell_runs(evaluation: EvaluationHistory) -> str:
+    parts = [f"born {_say(evaluation.created_at)}"]
+    if evaluation.starts:
+        parts.append(f"started {evaluation.starts} times" if evaluation.starts > 1 else "started once")
+    if evaluation.attempts:
+        parts.append(f"{evaluation.attempts} failures of its own")
+    if evaluation.next_attempt_at is not None:
+        parts.append(f"due {_say(evaluation.next_attempt_at)}")
+    if evaluation.lease_until is not None:
+        parts.append(f"leased until {_say(evaluation.lease_until)}")
+    if evaluation.finished_at is not None:
+        parts.append(f"ended {_say(evaluation.finished_at)}")
+    if evaluation.calls:
+        cost = "cost unknown" if evaluation.cost_usd is None else f"{evaluation.cost_usd:.6f} USD"
+        parts.append(
+            f"{evaluation.calls} calls, {evaluation.tokens_in}+{evaluation.tokens_out} tokens, {cost}"
+        )
+    return ", ".join(parts)
+
+
+def _tell_assessment(evaluation: EvaluationHistory) -> Iterator[Line]:
+    assessment = evaluation.assessment
+    if assessment is None:
+        return
+    for number, verdict in (assessment.contexts or {}).items():
+        said = [
+            word
+            for word, is_said in (
+                (f"level {verdict.level}", verdict.level is not None),
+                ("relevant" if verdict.relevant else "not relevant", verdict.relevant is not None),
+                (
+                    "supports the reference" if verdict.supports else "no support",
+                    verdict.supports is not None,
+                ),
+                ("used" if verdict.used else "not used", verdict.used is not None),
+            )
+            if is_said
+        ]
+        reason = f": {verdict.reason}" if verdict.reason else ""
+        yield Line(f"    context {number}: {', '.join(said)}{reason}")
+    if assessment.insufficient:
+        yield Line("    the contexts do not suffice to answer")
+    for aspect, fault in assessment.faults.items():
+        yield Line(f"    {aspect}: {fault.cause}: {fault.message}", "yellow")
+
+
+def _tell_outcome(outcome: Outcome) -> Line:
+    if isinstance(outcome, Score):
+        passed = "" if outcome.passed is None else ", passed" if outcome.passed else ", below its threshold"
+        return Line(
+            f"    {outcome.scorer} {outcome.value:g} ({outcome.band}{passed}): {outcome.reason}", "green"
+        )
+    return Line(f"    {outcome.scorer} {outcome.status} ({outcome.cause}): {outcome.reason}", "yellow")
+
+
+def _tell_parked(message: ParkedMessage) -> Iterator[Line]:
+    yield Line(f"parked message {message.id}: {message.reason}", "bold")
+    yield Line(f"  {message.message}")
+    yield Line(f"  {message.body_bytes} bytes from {message.queue}, received {_say(message.received_at)}")
+
+
+def _say(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _shorten(text: str | None) -> str:
+    if text is None:
+        return "none"
+    line = " ".join(text.split())
+    return line if len(line) <= _TEXT_MAX_CHARACTERS else f"{line[:_TEXT_MAX_CHARACTERS]}…"

@@ -1,0 +1,81 @@
+"""Writes to the terminal: tables and bars for people, JSON for scripts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+T = TypeVar("T")
+
+_CONTROL = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
+
+
+def write_json(value: object) -> None:
+    """One JSON value as one line on standard output."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, default=str) + "\n")
+
+
+def write_note(line: str) -> None:
+    """One line for people on standard error, beside the result."""
+    sys.stderr.write(f"ragsonde: {mend(line)}\n")
+
+
+def mend(text: str) -> str:
+    """Text that cannot steer a terminal: control characters are replaced."""
+    return text.translate(_CONTROL)
+
+
+def show(text: str, style: str = "") -> Text:
+    """Text that is shown as it is: no markup in it is obeyed, no control character reaches the terminal."""
+    return Text(mend(text), style=style)
+
+
+def make_console() -> Console:
+    """Standard output for people; in a pipe wide enough that no cell is cut."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_PIPE_WIDTH)
+
+
+def make_table(*headings: str, right: Sequence[str] = (), wrapped: Sequence[str] | None = None) -> Table:
+    """An empty table without boxes.
+
+    Args:
+        headings: of the columns.
+        right: headings of the columns that hold numbers.
+        wrapped: headings of the columns that may take several lines; None for all.
+    """
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 3, 0, 0))
+    for heading in headings:
+        justify: Literal["left", "right"] = "right" if heading in right else "left"
+        is_whole = wrapped is not None and heading not in wrapped
+        table.add_column(heading, justify=justify, overflow="fold", no_wrap=is_whole)
+    return table
+
+
+def is_watched() -> bool:
+    """True when a person reads standard output on a terminal."""
+    return sys.stdout.isatty()
+
+
+def track(items: Iterable[T], *, total: int, description: str, is_wanted: bool = True) -> Iterator[T]:
+    """The items, with a progress bar on standard error while a person watches it."""
+    console = Console(stderr=True)
+    if not is_wanted or not console.is_terminal:
+        yield from items
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    # standard output stays what it is: a result may be written to a file while the bar moves
+    with Progress(*columns, console=console, transient=True, redirect_stdout=False) as progress:
+        yield from progress.track(items, total=total, description=description)
+
+
+_PIPE_WIDTH = 160

@@ -1,0 +1,203 @@
+"""`ragsonde up`: the embedded servers, a worker and a monitor, as one process tree."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
+from ragsonde.cli.connections import Connections, find_connections
+from ragsonde.cli.demo_traffic import publish_demo
+from ragsonde.cli.free_port import find_free_port
+from ragsonde.cli.live_table import show_live
+from ragsonde.cli.options import ConfigOption
+from ragsonde.cli.readiness import wait_until_ready
+from ragsonde.cli.terminal import make_console, show, write_note
+from ragsonde.servers.process_tree import Child, ProcessTree
+from ragsonde.servers.stack import EmbeddedStack
+from ragsonde.settings import read_settings
+from ragsonde.storage.engine import build_engine
+from ragsonde.storage.migrations import migrate
+from ragsonde.storage.partitions import ensure_partitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ragsonde.servers.process_event import ProcessEvent
+    from ragsonde.settings import Settings
+
+GRACE_SECONDS = 130.0
+"""The deadline of an evaluation, and a little more: what runs may end."""
+
+EXAMPLES = (
+    ("ragsonde up --demo", "try it: sample traces of an invented shop"),
+    ("ragsonde up --data-dir /var/lib/my-ragsonde --workers 2", "data elsewhere, one worker a core"),
+)
+
+
+def up(
+    *,
+    demo: Annotated[bool, typer.Option("--demo", help="Publish sample traces of an invented shop.")] = False,
+    config: ConfigOption = None,
+    broker_url: BrokerUrlOption = None,
+    database_url: DatabaseUrlOption = None,
+    data_dir: DataDirOption = None,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Worker processes; one a core is right.")] = 1,
+    metrics_port: Annotated[
+        int | None, typer.Option(help="First port tried for a worker's /metrics.")
+    ] = None,
+    monitor_port: Annotated[
+        int | None, typer.Option(help="First port tried for the monitor's /metrics.")
+    ] = None,
+) -> None:
+    """Start everything here: Postgres and Valkey from wheels, a worker, a monitor.
+
+    The data stays in ./ragsonde-data. Ctrl-C stops everything. With --broker-url and --database-url (or
+    RAGSONDE_BROKER_URL, RAGSONDE_DATABASE_URL) RabbitMQ and Postgres of yours are used instead.
+    """
+    ports = {"worker_metrics": metrics_port, "monitor": monitor_port}
+    settings = read_settings(
+        config,
+        options={
+            "broker_url": broker_url,
+            "database_url": database_url,
+            "data_dir": data_dir,
+            "ports": {name: port for name, port in ports.items() if port} or None,
+        },
+    )
+    stopping = threading.Event()
+    with ExitStack() as stack:
+        stack.enter_context(setting_on_signals(stopping))
+        tend: Callable[[], Sequence[ProcessEvent]] = tuple
+        if settings.broker_url is None or settings.database_url is None:
+            servers = EmbeddedStack(settings.data_dir)
+            tend = servers.tend
+            write_note(f"starting Postgres and Valkey in {settings.data_dir}")
+            servers.start()
+            stack.callback(servers.stop)
+            for notice in servers.notices:
+                write_note(notice)
+        connections = find_connections(settings)
+        prepare_database(connections.database_url)
+        processes = plan_processes(settings, config=config, workers=workers)
+        onlooker = threading.Thread(
+            target=look_on, args=(connections, processes), kwargs={"is_demo": demo, "stopping": stopping}
+        )
+        stack.callback(onlooker.join)
+        stack.callback(stopping.set)
+        onlooker.start()
+        tree = ProcessTree([process.child for process in processes], tend=tend)
+        tree.run(stopping, on_event=lambda event: write_note(str(event)))
+    write_note("stopped; the data stays in " + str(settings.data_dir))
+
+
+class PlannedProcess(NamedTuple):
+    """A child, and where it will answer."""
+
+    child: Child
+    url: str
+
+
+def plan_processes(settings: Settings, *, config: Path | None, workers: int) -> tuple[PlannedProcess, ...]:
+    """The monitor and the workers, each with a free port of its own.
+
+    Raises:
+        SetupError: no port is free.
+    """
+    environment = build_environment(settings, config=config)
+    log_dir = settings.data_dir.resolve() / "log"
+    log_dir.mkdir(parents=True, exist_ok=True)
+    names = ["monitor", *(f"worker-{number}" for number in range(1, workers + 1))]
+    planned, taken = [], set[int]()
+    for name in names:
+        command, option, first = (
+            ("monitor", "--port", settings.ports.monitor)
+            if name == "monitor"
+            else ("worker", "--metrics-port", settings.ports.worker_metrics)
+        )
+        port = find_free_port(settings.host, first, taken=taken)
+        taken.add(port)
+        child = Child(
+            name,
+            [sys.executable, "-m", "ragsonde", command, option, str(port)],
+            log_path=log_dir / f"{name}.log",
+            environment=environment,
+            grace_seconds=GRACE_SECONDS,
+        )
+        planned.append(PlannedProcess(child, f"http://{settings.host}:{port}"))
+    return tuple(planned)
+
+
+def build_environment(settings: Settings, *, config: Path | None) -> dict[str, str]:
+    """What makes a child read the same settings; secrets go by environment, never by arguments."""
+    environment = {**os.environ, "RAGSONDE_DATA_DIR": str(settings.data_dir.resolve())}
+    if config is not None:
+        environment["RAGSONDE_CONFIG"] = str(config.resolve())
+    for name in ("broker_url", "database_url"):
+        url = getattr(settings, name)
+        if url is not None:
+            environment[f"RAGSONDE_{name.upper()}"] = url.get_secret_value()
+            environment.pop(f"RAGSONDE_{name.upper()}_FILE", None)
+    return environment
+
+
+def prepare_database(database_url: str) -> None:
+    """Brings the schema up to date and makes today's partitions."""
+    migrate(database_url)
+    engine = build_engine(database_url, application_name="ragsonde-up", pool_size=1)
+    try:
+        ensure_partitions(engine, today=datetime.now(UTC).date())
+    finally:
+        engine.dispose()
+
+
+def look_on(
+    connections: Connections,
+    processes: Sequence[PlannedProcess],
+    *,
+    is_demo: bool,
+    stopping: threading.Event,
+) -> None:
+    """Prints the addresses when all is ready, publishes the demo, shows scores until it is all stopped."""
+    console = make_console()
+    if not wait_until_ready([process.url for process in processes], stopping=stopping):
+        if not stopping.is_set():
+            write_note("not ready within a minute; the logs under data_dir/log say why")
+        return
+    for process in processes:
+        console.print(show(f"{process.child.name:10} {process.url}/metrics   log {process.child.log_path}"))
+    engine = build_engine(connections.database_url, application_name="ragsonde-up", pool_size=1)
+    with ExitStack() as stack:
+        stack.callback(engine.dispose)
+        if is_demo:
+            console.print(
+                show("DEMO: traces of an invented shop, stored as app demo; nothing of yours", "bold")
+            )
+            publisher = threading.Thread(
+                target=publish_demo, args=(connections.broker_url,), kwargs={"stopping": stopping}
+            )
+            publisher.start()
+            stack.callback(publisher.join)
+        console.print(show("Ctrl-C stops everything"))
+        show_live(engine, console, stopping=stopping)
+
+
+@contextmanager
+def setting_on_signals(stopping: threading.Event) -> Iterator[None]:
+    """Sets the event on SIGINT, SIGTERM and SIGHUP, however often they come."""
+    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number in usual:
+        signal.signal(number, lambda *_: stopping.set())
+    try:
+        yield
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
