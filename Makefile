@@ -68,7 +68,7 @@ bench-judge: $(VENV)/.dev  ## accuracy of the lexical judge on labelled data: ma
 	@$(BIN)/python tests/benchmarks/judge/measure_judge.py $(DATA)
 
 chaos: $(VENV)/.dev  ## the long form of the kill and restart tests
-	@RAGSONDE_CHAOS=long $(BIN)/pytest tests/chaos -m chaos -q
+	@CHAOS=long $(BIN)/pytest tests/chaos -m chaos -q
 
 lock: $(VENV)/.dev  ## pin all dependencies with hashes again
 	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 HOST, PORT = "127.0.0.1", 5432
-VARIABLE = "RAGSONDE_TEST_DATABASE_URL"
+VARIABLE = "TEST_DATABASE_URL"
 
 
 def find_server() -> str | None:

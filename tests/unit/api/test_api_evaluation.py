@@ -5,10 +5,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from fakes.judge import FakeJudge
-from fakes.traces import REFUND, make_trace
 
 import ragsonde
+from fakes.judge import FakeJudge
+from fakes.traces import REFUND, make_trace
 from ragsonde import evaluate, score
 from ragsonde.api.evaluation import Evaluation, choose_judge, choose_scorers
 from ragsonde.api.report import TARGET_FAILED
@@ -262,7 +262,8 @@ def test_a_judge_that_cannot_be_is_told(choice, error, expected):
 
 
 def test_the_package_offers_its_functions_without_importing_them():
-    code = "import ragsonde, sys; print('pydantic' in sys.modules); ragsonde.evaluate; print('pydantic' in sys.modules)"
+    seen = "print('pydantic' in sys.modules)"
+    code = f"import ragsonde, sys; {seen}; ragsonde.evaluate; {seen}"
 
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

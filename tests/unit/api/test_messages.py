@@ -65,7 +65,8 @@ def test_what_is_no_whole_array_of_items_stays_one_message(text):
 
 
 @pytest.mark.parametrize(
-    "body", [b"\x0a\x10{\x00\x01", b"\x1f\x8b\x08", b'{"a": "\xff"}\n{}', b"nonsense\n{}"]
+    "body",
+    [b"\x0a\x10{\x00\x01", b"\n{\x10\x00}\n{}\n", b"\x1f\x8b\x08", b'{"a": "\xff"}\n{}', b"nonsense\n{}"],
 )
 def test_bytes_that_are_no_json_text_are_one_message(body):
     assert split(body) == [("f", body)]

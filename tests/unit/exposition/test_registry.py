@@ -19,7 +19,6 @@ from ragsonde.exposition.series import (
     JUDGE_CALLS,
     JUDGE_TOKENS,
     LEDGER_EVALUATIONS,
-    MESSAGES_RECEIVED,
     MONITOR_JOB_FAILURES,
     MONITOR_SERIES,
     PARKED,
@@ -89,6 +88,7 @@ def test_counters_of_closed_label_sets_are_born_at_zero(series):
     )
     assert value(series, "duplicates_total", kind="over_limit") == 0
     assert value(series, "messages_received_total", format="otlp") == 0
+    assert value(series, "messages_received_total", format="unknown") == 0
     assert (
         value(series, "judge_calls_total", judge="gpt@3fa2c1", model="openai/gpt-5-mini", outcome="ok") == 0
     )
@@ -184,9 +184,9 @@ def test_dropping_is_logged_once_a_series(caplog):
     caplog.clear()
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
-            series.add(MESSAGES_RECEIVED, format="native")
+            series.add(EXTRACTION, field="query", rule="native:query")
     assert [(record.message, vars(record)["series"]) for record in caplog.records] == [
-        ("series_dropped", "ragsonde_messages_received_total")
+        ("series_dropped", "ragsonde_extraction_total")
     ]
 
 

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from ragsonde.celery_app import build_transport_options, is_amqp_url
+from ragsonde.celery_app import build_transport_options
 from ragsonde.cli.terminal import write_note
+from ragsonde.intake.broker_urls import is_amqp_url
 from ragsonde.intake.publisher import Publisher
 from ragsonde_schemas.errors import BrokerLostError
 from ragsonde_schemas.message import CONTENT_TYPE

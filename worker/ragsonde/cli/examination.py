@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import text
 
-from ragsonde.celery_app import build_transport_options, is_amqp_url
+from ragsonde.celery_app import build_transport_options
 from ragsonde.cli.connections import find_broker_url, find_database_url
+from ragsonde.intake.broker_urls import is_amqp_url
 from ragsonde.intake.foreign_queues import list_foreign
 from ragsonde.intake.publisher import Publisher
 from ragsonde.judging.options import JudgeKind

@@ -125,7 +125,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         _close_stdout()
         code = ExitCode.OK
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         code = ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last resort: whatever it is, a person reads one clear line
         code = report_failure(error, is_debug=is_debug)

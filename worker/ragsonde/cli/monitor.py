@@ -12,7 +12,7 @@ import typer
 from sqlalchemy import text
 
 from ragsonde.bootstrap import SystemClock
-from ragsonde.celery_app import build_transport_options, is_amqp_url
+from ragsonde.celery_app import build_transport_options
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_connections
 from ragsonde.cli.options import ConfigOption
@@ -24,6 +24,7 @@ from ragsonde.exposition.http import PLAIN, Response, serve
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import METRICS, build_routes
 from ragsonde.exposition.series import BUILD, CONFIG, MONITOR_SERIES
+from ragsonde.intake.broker_urls import is_amqp_url
 from ragsonde.intake.publisher import Publisher
 from ragsonde.monitor import Monitor
 from ragsonde.monitor_jobs import JOB_NAMES, Chores, MonitorOptions

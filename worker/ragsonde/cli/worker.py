@@ -14,13 +14,14 @@ from celery import signals
 from celery.exceptions import SecurityWarning
 
 from ragsonde.bootstrap import build_worker
-from ragsonde.celery_app import build_transport_options, is_amqp_url
+from ragsonde.celery_app import build_transport_options
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_connections
 from ragsonde.cli.options import ConfigOption
 from ragsonde.cli.schema_check import require_current_schema
 from ragsonde.event_log import set_up_logging
 from ragsonde.exposition.http import serve
+from ragsonde.intake.broker_urls import is_amqp_url
 from ragsonde.intake.foreign_queues import list_foreign
 from ragsonde.intake.publisher import Publisher
 from ragsonde.settings import read_settings

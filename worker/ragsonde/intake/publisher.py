@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kombu import Connection, Producer
 from kombu.exceptions import KombuError, OperationalError
 
+from ragsonde.intake.broker_urls import name_transport
 from ragsonde.intake.foreign_queues import ForeignQueue, look_up
 from ragsonde.intake.topology import TRACE_EXCHANGE, TRACES, WORK, WORK_EXCHANGE, build_own_queues
 from ragsonde.intake.trace_consumer import EVALUATE
@@ -37,7 +38,7 @@ class Publisher:
 
     def __init__(self, broker_url: str, *, transport_options: Mapping[str, Any] | None = None) -> None:
         self._connection = Connection(
-            broker_url,
+            name_transport(broker_url),
             transport_options={**(transport_options or {}), "confirm_publish": True},
             connect_timeout=5,
         )

@@ -1,0 +1,130 @@
+"""kill -9, SIGTERM and outages in the middle of the load: nothing lost, nothing twice."""
+
+import json
+import os
+import random
+
+import pytest
+
+from mock_llm.server import MockLlm
+from services.waiting import wait_for
+
+pytestmark = pytest.mark.chaos
+
+IS_LONG = os.environ.get("CHAOS") == "long"
+TRACES = 1500 if IS_LONG else 240
+SEED = 20261130
+
+
+def make_messages(count):
+    return [
+        {
+            "trace_id": f"t-{number}",
+            "app": "chaos",
+            "query": f"How long does refund number {number} take?",
+            "contexts": [
+                f"Refund number {number} is issued within {number % 30 + 1} days.",
+                "Shipping inside the EU takes three to five working days.",
+            ],
+            "answer": f"Within {number % 30 + 1} days.",
+        }
+        for number in range(count)
+    ]
+
+
+def use_llm_judge(deployment, llm):
+    """The free judge and one that is paid, with a short deadline and so a short lease."""
+    deployment.settings["RAGSONDE_JUDGES"] = json.dumps(
+        [
+            {"name": "lexical", "kind": "lexical"},
+            {
+                "name": "gpt",
+                "kind": "litellm",
+                "model": "openai/mock",
+                "api_base": llm.url,
+                "api_key_env": "MOCK_KEY",
+                "timeout_seconds": 2,
+                "deadline_seconds": 3,
+            },
+        ]
+    )
+    deployment.settings["MOCK_KEY"] = "none"
+
+
+def count_scored(deployment, judge):
+    return deployment.count("SELECT count(*) FROM evaluation WHERE judge = %s AND state = 'scored'", judge)
+
+
+def assert_each_trace_is_scored_once(deployment, *judges, traces=TRACES):
+    assert deployment.count("SELECT count(*) FROM trace") == traces
+    assert deployment.count("SELECT count(DISTINCT trace_id) FROM trace") == traces
+    for judge in judges:
+        assert count_scored(deployment, judge) == traces
+        rows = "SELECT count(*) FROM score WHERE judge = %s AND status = 'scored'"
+        assert deployment.count(rows, judge) == traces * 5
+    assert deployment.count("SELECT count(*) FROM score") == traces * 5 * len(judges)
+    assert deployment.query("SELECT reason, message FROM parked_message") == []
+
+
+def stop_at_random_moments(deployment, judge, *, times, stop):
+    """Starts workers one after the other; each is stopped somewhere in its share of the load."""
+    moments = random.Random(SEED)
+    for turn in range(1, times + 1):
+        worker = deployment.start("worker", "--threads", "8")
+        goal = int(TRACES * (turn - moments.uniform(0.2, 0.8)) / times)
+        wait_for(lambda goal=goal: count_scored(deployment, judge) >= goal, what=f"{goal} scored")
+        stop(worker)
+    return deployment.start("worker", "--threads", "8")
+
+
+def test_kill_9_with_the_free_judge_loses_nothing_and_doubles_nothing(deployment):
+    deployment.publish(make_messages(TRACES))
+    stop_at_random_moments(deployment, "lexical", times=3, stop=lambda worker: worker.kill())
+    wait_for(lambda: count_scored(deployment, "lexical") == TRACES, seconds=120, what="all scored")
+    assert_each_trace_is_scored_once(deployment, "lexical")
+
+
+def test_kill_9_with_an_llm_judge_judges_again_at_most_what_was_in_flight(deployment):
+    with MockLlm(latency_seconds=0.05) as llm:
+        use_llm_judge(deployment, llm)
+        deployment.publish(make_messages(TRACES))
+        deployment.start("monitor")
+        stop_at_random_moments(deployment, "gpt", times=3, stop=lambda worker: worker.kill())
+        wait_for(lambda: count_scored(deployment, "gpt") == TRACES, seconds=180, what="all judged")
+        assert_each_trace_is_scored_once(deployment, "lexical", "gpt")
+        assert TRACES <= llm.total <= TRACES + 3 * 8
+
+
+def test_sigterm_loses_nothing_and_judges_nothing_twice(deployment):
+    with MockLlm(latency_seconds=0.05) as llm:
+        use_llm_judge(deployment, llm)
+        deployment.publish(make_messages(TRACES))
+        deployment.start("monitor")
+        codes = []
+        stop_at_random_moments(
+            deployment, "gpt", times=3, stop=lambda worker: codes.append(worker.terminate())
+        )
+        wait_for(lambda: count_scored(deployment, "gpt") == TRACES, seconds=120, what="all judged")
+        assert codes == [0, 0, 0]
+        assert_each_trace_is_scored_once(deployment, "lexical", "gpt")
+        assert llm.total == TRACES
+
+
+def test_while_the_judge_is_down_free_scores_come_at_once_and_no_attempt_is_burned(deployment):
+    traces = 20
+    with MockLlm(script="500") as llm:
+        use_llm_judge(deployment, llm)
+        deployment.start("monitor")
+        deployment.start("worker", "--threads", "8")
+        deployment.publish(make_messages(traces))
+        wait_for(lambda: count_scored(deployment, "lexical") == traces, what="free scores")
+        wait_for(
+            lambda: deployment.count("SELECT count(*) FROM evaluation WHERE cause = 'judge_unavailable'") == traces,
+            what="all waiting for the judge",
+        )
+        assert count_scored(deployment, "gpt") == 0
+        wait_for(lambda: llm.total > 2 * traces, seconds=60, what="second attempts")
+        llm.run_script("ok")
+        wait_for(lambda: count_scored(deployment, "gpt") == traces, seconds=90, what="all judged")
+    assert deployment.count("SELECT max(attempts) FROM evaluation") == 0
+    assert_each_trace_is_scored_once(deployment, "lexical", "gpt", traces=traces)

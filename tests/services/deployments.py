@@ -1,0 +1,170 @@
+"""Whole deployments for tests: a broker, a database, and processes of ours on them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import psycopg
+import redis
+
+from ragsonde.celery_app import build_transport_options
+from ragsonde.intake.broker_urls import is_amqp_url
+from ragsonde.intake.publisher import Publisher
+from services.waiting import wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class Running:
+    """A process of ours.
+
+    Attributes:
+        process: as started.
+        url: where it answers HTTP.
+    """
+
+    def __init__(self, process: subprocess.Popen, log: Path) -> None:
+        self.process = process
+        self._log = log
+        self._begins_at = log.stat().st_size if log.exists() else 0
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def url(self) -> str:
+        found = wait_for(
+            lambda: re.findall(r"metrics=(http://\S+)/metrics", self.read_log()),
+            seconds=60,
+            what=f"the address in the log of process {self.pid}",
+        )
+        return found[-1]
+
+    def read_log(self) -> str:
+        """What this process has logged so far; fails when it ended without having been asked to."""
+        text = self._log.read_bytes()[self._begins_at :].decode()
+        code = self.process.poll()
+        assert code is None or code <= 0, f"process {self.pid} ended with {code}:\n{text}"
+        return text
+
+    def read(self, path: str) -> str:
+        with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310 - our own address
+            return answer.read().decode()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(timeout=30)
+
+    def terminate(self, *, seconds: float = 60) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=seconds)
+
+
+class Deployment:
+    """A broker and a migrated database, with whatever processes a test starts.
+
+    Attributes:
+        kind: `rabbitmq` or `embedded`.
+    """
+
+    def __init__(
+        self, kind: str, *, broker_url: str, database_url: str, folder: Path, data_dir: Path | None = None
+    ) -> None:
+        self.kind, self.broker_url, self.database_url, self.folder = kind, broker_url, database_url, folder
+        self._data_dir = data_dir
+        self._processes: list[Running] = []
+        self.settings: dict[str, str] = {}
+
+    @property
+    def environment(self) -> dict[str, str]:
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("RAGSONDE_")}
+        where = {"RAGSONDE_DATABASE_URL": self.database_url}
+        if self._data_dir is None:
+            where["RAGSONDE_BROKER_URL"] = self.broker_url
+        else:
+            where["RAGSONDE_DATA_DIR"] = str(self._data_dir)
+        return {**ours, **where, **self.settings}
+
+    def start(self, command: str, *arguments: str) -> Running:
+        """Starts `ragsonde COMMAND`; everything is stopped at the end of the test."""
+        log = self.folder / f"{command}.log"
+        with log.open("ab") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "ragsonde", command, *arguments],
+                env=self.environment,
+                cwd=self.folder,
+                stdout=output,
+                stderr=output,
+            )
+        running = Running(process, log)
+        self._processes.append(running)
+        return running
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess:
+        """Runs `ragsonde ARGUMENTS` to its end."""
+        return subprocess.run(
+            [sys.executable, "-m", "ragsonde", *arguments],
+            env=self.environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    @contextmanager
+    def publisher(self) -> Iterator[Publisher]:
+        publisher = Publisher(
+            self.broker_url,
+            transport_options=build_transport_options(is_amqp=is_amqp_url(self.broker_url)),
+        )
+        try:
+            publisher.declare_topology()
+            yield publisher
+        finally:
+            publisher.close()
+
+    def publish(self, messages: list[dict]) -> None:
+        with self.publisher() as publisher:
+            for message in messages:
+                publisher.publish_trace(json.dumps(message).encode(), content_type="application/json")
+
+    def query(self, sql: str, *parameters: object) -> list[tuple]:
+        with psycopg.connect(self.database_url, autocommit=True) as connection:
+            return connection.execute(sql, parameters or None).fetchall()
+
+    def count(self, sql: str, *parameters: object) -> int:
+        return self.query(sql, *parameters)[0][0]
+
+    def stop(self) -> None:
+        with ExitStack() as stack:
+            for running in self._processes:
+                if running.process.poll() is None:
+                    running.process.terminate()
+                stack.callback(_end, running.process)
+
+
+def empty_valkey(url: str) -> None:
+    """Removes everything from the embedded broker of a test session."""
+    with redis.Redis(unix_socket_path=urlsplit(url).path) as client:
+        client.flushall()
+
+
+def _end(process: subprocess.Popen) -> None:
+    try:
+        process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(timeout=10)

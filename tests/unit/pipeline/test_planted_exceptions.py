@@ -1,0 +1,91 @@
+"""An exception in any stage: the message is parked, the evaluation is in a known state, nothing is lost."""
+
+import threading
+
+import pytest
+
+from fakes.judge import FakeJudge
+from fakes.stages import make_stages, states
+from fakes.stores import FakeSuspectStore
+from fakes.traces import make_envelope
+from ragsonde.intake.delivery_guard import DeliveryGuard
+from ragsonde.pipeline import evaluate_trace
+from ragsonde.pipeline.evaluate_trace import ingest
+from ragsonde_schemas.errors import ParkReason
+
+
+class PlantedError(Exception):
+    pass
+
+
+def explode(*_args, **_kwargs):
+    raise PlantedError
+
+
+def run(stages, envelope):
+    guard = DeliveryGuard(
+        parking=stages.parking,
+        suspects=FakeSuspectStore(),
+        sink=stages.sink,
+        isolation=stages.isolation,
+        stopping=threading.Event(),
+    )
+    guard.run_ingest(envelope, lambda: ingest(envelope, stages))
+
+
+def make():
+    return make_stages(FakeJudge("lexical"), FakeJudge("gpt", is_free=False, fingerprint="a" * 16))
+
+
+def assert_parked_once_and_replayable(stages, envelope):
+    (parked,) = stages.parking.parked
+    assert parked.reason is ParkReason.INTERNAL_ERROR
+    assert "PlantedError" in parked.message
+    assert parked.envelope.body == envelope.body
+
+
+@pytest.mark.parametrize(
+    "stage", ["decode", "gather_records", "extract", "plan_evaluations", "judge_and_score"]
+)
+def test_in_a_pure_stage(stage, monkeypatch):
+    stages, envelope = make(), make_envelope()
+    with monkeypatch.context() as planted:
+        planted.setattr(evaluate_trace, stage, explode)
+        run(stages, envelope)
+    assert_parked_once_and_replayable(stages, envelope)
+    run(stages, envelope)
+    wanted = {"lexical": "scored", "gpt": "failed" if stage == "judge_and_score" else "scored"}
+    assert states(stages) == wanted
+
+
+@pytest.mark.parametrize("method", ["admit", "claim", "finish"])
+def test_in_the_store(method, monkeypatch):
+    stages, envelope = make(), make_envelope()
+    with monkeypatch.context() as planted:
+        planted.setattr(stages.traces, method, explode)
+        run(stages, envelope)
+    assert_parked_once_and_replayable(stages, envelope)
+    stages.clock.advance(151)  # the lease of what was claimed is over
+    run(stages, envelope)
+    assert states(stages) == {"lexical": "scored", "gpt": "scored"}
+
+
+@pytest.mark.parametrize("judge", ["lexical", "gpt"])
+def test_in_a_judge(judge):
+    stages = make()
+    stages.judges[judge]._troubles.append(PlantedError())
+    envelope = make_envelope()
+    run(stages, envelope)
+    assert_parked_once_and_replayable(stages, envelope)
+    run(stages, envelope)
+    assert states(stages) == {"lexical": "scored", "gpt": "failed" if judge == "gpt" else "scored"}
+
+
+def test_in_the_formulas_the_scorers_are_errors_and_the_trace_is_kept(monkeypatch):
+    stages = make()
+    broken = stages.scorers[0]
+    monkeypatch.setattr(type(broken.formula), "compute", property(lambda _: explode), raising=False)
+    envelope = make_envelope()
+    run(stages, envelope)
+    assert stages.parking.parked == []
+    assert set(states(stages).values()) == {"failed"}

@@ -1,0 +1,1 @@
+"""What the process shows of itself: series for Prometheus and its health, over HTTP."""

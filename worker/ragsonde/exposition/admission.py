@@ -1,0 +1,189 @@
+"""Which values of open labels get a series of their own; the rest is `other`."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragsonde.exposition.labels import DEFAULT_APP, clean_label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ragsonde.exposition.declaration import Declaration
+
+logger = logging.getLogger(__name__)
+
+OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much of what producers send may become series of this process.
+
+    Attributes:
+        max_lines: exposed lines, comments included; nothing is exposed beyond them.
+        max_apps: apps that are named, in the order they are seen.
+        max_environments: environments that are named.
+        max_releases: releases that are named, for each app and environment.
+        max_label_values: values of any other open label (judge, scorer, model, rule ...).
+    """
+
+    max_lines: int = 10_000
+    max_apps: int = 20
+    max_environments: int = 5
+    max_releases: int = 3
+    max_label_values: int = 100
+
+
+class Place(NamedTuple):
+    """Whose trace a value is of, as it stands in labels."""
+
+    app: str
+    environment: str
+    release: str
+
+
+ELSEWHERE = Place(OTHER, OTHER, OTHER)
+
+
+class LineBudget:
+    """Counts exposed lines and refuses what goes beyond the limit.
+
+    Args:
+        max_lines: the limit.
+        taken: lines that are there from the start.
+        on_refused: called each time a value finds no room.
+    """
+
+    def __init__(self, max_lines: int, *, taken: int, on_refused: Callable[[], None]) -> None:
+        self._max_lines = max_lines
+        self._taken = taken
+        self._on_refused = on_refused
+        self._refused: set[str] = set()
+        self._lock = Lock()
+
+    @property
+    def left(self) -> int:
+        """How many lines may still be added."""
+        return self._max_lines - self._taken
+
+    def take(self, declaration: Declaration) -> bool:
+        """Takes the lines of one more label set; False where none are left, with a warning once a series."""
+        with self._lock:
+            if declaration.lines_per_label_set <= self.left:
+                self._taken += declaration.lines_per_label_set
+                return True
+            is_first = declaration.name not in self._refused
+            self._refused.add(declaration.name)
+        self._on_refused()
+        if is_first:
+            logger.warning(
+                "series_dropped", extra={"series": declaration.full_name, "max_lines": self._max_lines}
+            )
+        return False
+
+
+class Vocabulary:
+    """The first so many values of one label."""
+
+    def __init__(self, label: str, *, max_values: int) -> None:
+        self._label = label
+        self._max_values = max_values
+        self._cleaned: dict[str, str] = {}
+        self._values: set[str] = set()
+        self._lock = Lock()
+        self._has_warned = False
+
+    def admit(self, value: str) -> str:
+        """The cleaned value, or `other` once the vocabulary is full."""
+        known = self._cleaned.get(value)
+        if known is not None:
+            return known
+        cleaned = clean_label(value)
+        with self._lock:
+            if cleaned not in self._values:
+                if len(self._values) >= self._max_values:
+                    self._warn()
+                    return OTHER
+                self._values.add(cleaned)
+            # Many raw values may clean to the same one: remember only as many as there may be values.
+            if len(self._cleaned) < self._max_values:
+                self._cleaned[value] = cleaned
+        return cleaned
+
+    def _warn(self) -> None:
+        if not self._has_warned:
+            self._has_warned = True
+            logger.warning(
+                "label_values_folded",
+                extra={"label": self._label, "limit": self._max_values, "folded_to": OTHER},
+            )
+
+
+class Vocabularies:
+    """One vocabulary a label."""
+
+    def __init__(self, *, max_values: int) -> None:
+        self._max_values = max_values
+        self._by_label: dict[str, Vocabulary] = {}
+
+    def admit(self, label: str, value: str) -> str:
+        """The cleaned value of that label, or `other`."""
+        vocabulary = self._by_label.get(label)
+        if vocabulary is None:
+            vocabulary = self._by_label.setdefault(label, Vocabulary(label, max_values=self._max_values))
+        return vocabulary.admit(value)
+
+
+class Places:
+    """Decides which combinations of app, environment and release are named.
+
+    A new combination also needs room: the lines of `max_places` of them are reserved, so that what is
+    admitted can be exposed to the end. Among them is the one that is `other` everywhere and, for each named
+    app and environment, that of its other releases: a new release must not take an app out of its own series.
+    """
+
+    def __init__(self, limits: Limits, *, max_places: int) -> None:
+        self._max_places = max_places
+        self._max_releases = limits.max_releases
+        self._apps = Vocabulary("app", max_values=limits.max_apps)
+        self._environments = Vocabulary("environment", max_values=limits.max_environments)
+        self._releases: dict[tuple[str, str], Vocabulary] = {}
+        self._admitted: set[Place] = {ELSEWHERE}
+        self._lock = Lock()
+        self._has_warned = False
+
+    def admit(self, *, app: str, environment: str, release: str) -> Place:
+        """The place under which a trace is counted; an app that is not named has no named release either."""
+        app_label = self._apps.admit(app or DEFAULT_APP)
+        environment_label = self._environments.admit(environment)
+        release_label = OTHER if app_label == OTHER else self._release(app_label, environment_label, release)
+        place = Place(app_label, environment_label, release_label)
+        other_releases = place._replace(release=OTHER)
+        if self._has_room(place, other_releases):
+            return place
+        return other_releases if other_releases in self._admitted else ELSEWHERE
+
+    def _release(self, app: str, environment: str, release: str) -> str:
+        with self._lock:
+            vocabulary = self._releases.get((app, environment))
+            if vocabulary is None:
+                vocabulary = Vocabulary("release", max_values=self._max_releases)
+                self._releases[app, environment] = vocabulary
+        return vocabulary.admit(release)
+
+    def _has_room(self, place: Place, other_releases: Place) -> bool:
+        if place in self._admitted:
+            return True
+        with self._lock:
+            needed = {place, other_releases} - self._admitted
+            if len(self._admitted) + len(needed) <= self._max_places:
+                self._admitted |= needed
+                return True
+            if not self._has_warned:
+                self._has_warned = True
+                logger.warning("places_folded", extra={"limit": self._max_places, "folded_to": OTHER})
+        return False

@@ -1,0 +1,285 @@
+"""Every series that ragsonde exposes: its name, help, unit, labels and buckets. No other file names one."""
+
+from __future__ import annotations
+
+from ragsonde.exposition.closed_labels import DIRECTIONS, DUPLICATE_KINDS, OUTCOMES, REASONS, REPLIES, STATES
+from ragsonde.exposition.declaration import Declaration, Kind
+
+PLACE_LABELS = ("app", "environment", "release")
+_SCORE_LABELS = ("scorer", "judge", *PLACE_LABELS)
+
+# Scores are lumpy and sit on round numbers: an edge just below a usual threshold tells "< .5" from "<= .5".
+SCORE_BUCKETS = (0.0, 0.1, 0.2, 0.2999, 0.3, 0.4, 0.4999, 0.5, 0.6, 0.6999, 0.7, 0.8, 0.8999, 0.9, 1.0)
+_STAGE_BUCKETS = (
+    0.0005,
+    0.001,
+    0.0025,
+    0.005,
+    0.01,
+    0.025,
+    0.05,
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.5,
+    5.0,
+    10.0,
+    30.0,
+    120.0,
+)
+_JUDGE_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0, 30.0, 60.0, 120.0)
+_END_TO_END_BUCKETS = (
+    *(0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0),
+    *(120.0, 300.0, 600.0, 1800.0, 3600.0, 14400.0, 86400.0),
+)
+
+# Scores
+SCORE = Declaration(
+    name="score",
+    kind=Kind.HISTOGRAM,
+    help="Scores in 0..1, before scale and rounding for people; one observation a committed score.",
+    labels=_SCORE_LABELS,
+    buckets=SCORE_BUCKETS,
+)
+SCORE_SQUARES = Declaration(
+    name="score_squares_total",
+    kind=Kind.COUNTER,
+    help="Sum of squared scores; with sum and count it gives the variance.",
+    labels=_SCORE_LABELS,
+)
+SCORES_BELOW_THRESHOLD = Declaration(
+    name="scores_below_threshold_total",
+    kind=Kind.COUNTER,
+    help="Scores below their scorer's threshold; only scorers that have one.",
+    labels=_SCORE_LABELS,
+)
+UNSCORED = Declaration(
+    name="unscored_total",
+    kind=Kind.COUNTER,
+    help="Outcomes without a number: skipped (nothing to score) or error, and the cause.",
+    labels=("scorer", "judge", "status", "cause"),
+    born=OUTCOMES,
+)
+INSUFFICIENT = Declaration(
+    name="insufficient_total",
+    kind=Kind.COUNTER,
+    help="Questions whose contexts do not suffice to answer, as the judge says.",
+    labels=("judge", *PLACE_LABELS),
+)
+
+# Ledger
+MESSAGES_RECEIVED = Declaration(
+    name="messages_received_total",
+    kind=Kind.COUNTER,
+    help="Messages taken off the queue, by the format they were decoded as.",
+    labels=("format",),
+)
+EVALUATIONS = Declaration(
+    name="evaluations_total",
+    kind=Kind.COUNTER,
+    help="Evaluations that entered a state, as committed here; waiting with a cause is a postponement.",
+    labels=("judge", "state", "cause"),
+    born=STATES,
+)
+PARKED = Declaration(
+    name="parked_total",
+    kind=Kind.COUNTER,
+    help="Messages that could not become traces and were parked, by reason.",
+    labels=("reason",),
+    born=REASONS,
+)
+DUPLICATES = Declaration(
+    name="duplicates_total",
+    kind=Kind.COUNTER,
+    help="Traces that were not stored: the same content again, or a revision over the limit.",
+    labels=("kind",),
+    born=DUPLICATE_KINDS,
+)
+SCORES_SUPERSEDED = Declaration(
+    name="scores_superseded_total",
+    kind=Kind.COUNTER,
+    help="Score rows that a newer revision of their trace replaced.",
+)
+EMPTY_RETRIEVAL = Declaration(
+    name="empty_retrieval_total",
+    kind=Kind.COUNTER,
+    help="Traces whose retrieval returned nothing, or only blank contexts.",
+    labels=PLACE_LABELS,
+)
+EXTRACTION = Declaration(
+    name="extraction_total",
+    kind=Kind.COUNTER,
+    help="Fields of stored traces, by the rule that found them.",
+    labels=("field", "rule"),
+)
+OCCURRED_AT_GUESSED = Declaration(
+    name="occurred_at_guessed_total",
+    kind=Kind.COUNTER,
+    help="Traces whose time of occurrence was guessed, because the producer's was missing or out of range.",
+)
+
+# Judges
+JUDGE_CALLS = Declaration(
+    name="judge_calls_total",
+    kind=Kind.COUNTER,
+    help="Calls to a provider, by what became of the reply.",
+    labels=("judge", "model", "outcome"),
+    born=REPLIES,
+)
+JUDGE_SECONDS = Declaration(
+    name="judge_seconds",
+    kind=Kind.HISTOGRAM,
+    help="Duration of one call to a provider.",
+    labels=("judge",),
+    unit="seconds",
+    buckets=_JUDGE_BUCKETS,
+)
+JUDGE_TOKENS = Declaration(
+    name="judge_tokens_total",
+    kind=Kind.COUNTER,
+    help="Tokens sent to and received from a provider, as it counts them.",
+    labels=("judge", "direction"),
+    unit="tokens",
+    born=DIRECTIONS,
+)
+JUDGE_COST = Declaration(
+    name="judge_cost_usd_total",
+    kind=Kind.COUNTER,
+    help="Known cost of calls in US dollars; calls of unknown price are in judge_cost_unknown_total.",
+    labels=("judge",),
+    unit="usd",
+)
+JUDGE_COST_UNKNOWN = Declaration(
+    name="judge_cost_unknown_total",
+    kind=Kind.COUNTER,
+    help="Calls whose price is not known.",
+    labels=("judge",),
+)
+JUDGE_REPAIRS = Declaration(
+    name="judge_repairs_total",
+    kind=Kind.COUNTER,
+    help="Calls that asked a judge to repair an unusable reply.",
+    labels=("judge",),
+)
+
+# Flow
+END_TO_END = Declaration(
+    name="end_to_end_seconds",
+    kind=Kind.HISTOGRAM,
+    help="From the trace's occurrence to its committed scores, one observation an evaluation with scores.",
+    unit="seconds",
+    buckets=_END_TO_END_BUCKETS,
+)
+STAGE_SECONDS = Declaration(
+    name="stage_seconds",
+    kind=Kind.HISTOGRAM,
+    help="Duration of one stage of the path.",
+    labels=("stage",),
+    unit="seconds",
+    buckets=_STAGE_BUCKETS,
+)
+IN_FLIGHT = Declaration(
+    name="in_flight",
+    kind=Kind.GAUGE,
+    help="Messages that are being worked on.",
+)
+LAST_COMMITTED = Declaration(
+    name="last_committed_timestamp_seconds",
+    kind=Kind.GAUGE,
+    help="When this process last committed a trace or an evaluation; 0 before the first.",
+    unit="seconds",
+)
+
+# The process
+CONFIG = Declaration(
+    name="config_info",
+    kind=Kind.INFO,
+    help="Hash of the effective configuration; processes of one deployment show the same.",
+    labels=("hash",),
+)
+BUILD = Declaration(
+    name="build_info",
+    kind=Kind.INFO,
+    help="Version of ragsonde.",
+    labels=("version",),
+)
+SERIES_DROPPED = Declaration(
+    name="series_dropped_total",
+    kind=Kind.COUNTER,
+    help="Values that went to no series because the limit of exposed lines was reached.",
+)
+SINK_FAILURES = Declaration(
+    name="sink_failures_total",
+    kind=Kind.COUNTER,
+    help="Committed results that could not be put into series.",
+)
+
+# The monitor
+QUEUE_MESSAGES = Declaration(
+    name="queue_messages",
+    kind=Kind.SNAPSHOT,
+    help="Messages ready in a queue.",
+    labels=("queue",),
+)
+LEDGER_EVALUATIONS = Declaration(
+    name="ledger_evaluations",
+    kind=Kind.SNAPSHOT,
+    help="Evaluations born in the last 24 hours, by judge (its name alone) and present state, from Postgres.",
+    labels=("judge", "state"),
+)
+SWEPT = Declaration(
+    name="swept_total",
+    kind=Kind.COUNTER,
+    help="Due evaluations whose work message the sweeper published.",
+)
+MONITOR_JOB_LAST_SUCCESS = Declaration(
+    name="monitor_job_last_success_timestamp_seconds",
+    kind=Kind.GAUGE,
+    help="When a job of the monitor last succeeded; 0 before the first time.",
+    labels=("job_name",),
+    unit="seconds",
+)
+MONITOR_JOB_SECONDS = Declaration(
+    name="monitor_job_seconds",
+    kind=Kind.GAUGE,
+    help="How long the last run of a job took.",
+    labels=("job_name",),
+    unit="seconds",
+)
+MONITOR_JOB_FAILURES = Declaration(
+    name="monitor_job_failures_total",
+    kind=Kind.COUNTER,
+    help="Runs of a job that failed.",
+    labels=("job_name",),
+)
+MONITOR_JOB_SKIPS = Declaration(
+    name="monitor_job_skips_total",
+    kind=Kind.COUNTER,
+    help="Runs of a job that were left to another monitor.",
+    labels=("job_name",),
+)
+
+_PROCESS = (CONFIG, BUILD, SERIES_DROPPED)
+WORKER_SERIES = (
+    *(SCORE, SCORE_SQUARES, SCORES_BELOW_THRESHOLD, UNSCORED, INSUFFICIENT),
+    *(MESSAGES_RECEIVED, EVALUATIONS, PARKED, DUPLICATES, SCORES_SUPERSEDED, EMPTY_RETRIEVAL, EXTRACTION),
+    *(
+        OCCURRED_AT_GUESSED,
+        JUDGE_CALLS,
+        JUDGE_SECONDS,
+        JUDGE_TOKENS,
+        JUDGE_COST,
+        JUDGE_COST_UNKNOWN,
+        JUDGE_REPAIRS,
+    ),
+    *(END_TO_END, STAGE_SECONDS, IN_FLIGHT, LAST_COMMITTED, SINK_FAILURES),
+    *_PROCESS,
+)
+MONITOR_SERIES = (
+    *(QUEUE_MESSAGES, LEDGER_EVALUATIONS, SWEPT),
+    *(MONITOR_JOB_LAST_SUCCESS, MONITOR_JOB_SECONDS, MONITOR_JOB_FAILURES, MONITOR_JOB_SKIPS),
+    *_PROCESS,
+)
+PLACED_LINES = SCORE.lines_per_label_set + 2
+"""Lines of one scorer under one judge in one place: histogram, squares and scores below the threshold."""

@@ -1,0 +1,187 @@
+"""Puts what was committed into series; whatever goes wrong here stays here."""
+
+from __future__ import annotations
+
+import logging
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
+
+from ragsonde.exposition.closed_labels import NO_CAUSE, OK
+from ragsonde.exposition.labels import exemplar_of, judge_label, scorer_label
+from ragsonde.exposition.series import (
+    DUPLICATES,
+    EMPTY_RETRIEVAL,
+    END_TO_END,
+    EVALUATIONS,
+    EXTRACTION,
+    INSUFFICIENT,
+    JUDGE_CALLS,
+    JUDGE_COST,
+    JUDGE_COST_UNKNOWN,
+    JUDGE_REPAIRS,
+    JUDGE_SECONDS,
+    JUDGE_TOKENS,
+    LAST_COMMITTED,
+    MESSAGES_RECEIVED,
+    OCCURRED_AT_GUESSED,
+    PARKED,
+    SCORE,
+    SCORE_SQUARES,
+    SCORES_BELOW_THRESHOLD,
+    SCORES_SUPERSEDED,
+    SINK_FAILURES,
+    STAGE_SECONDS,
+    UNSCORED,
+)
+from ragsonde_schemas.errors import Cause, ParkReason
+from ragsonde_schemas.evaluation import EvaluationState
+from ragsonde_schemas.score import Score
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ragsonde.exposition.registry import Series
+    from ragsonde.ports import Clock
+    from ragsonde_schemas.assessment import Assessment, JudgeCall
+    from ragsonde_schemas.evaluation import Admission, EvaluationKey, EvaluationResult, PlannedEvaluation
+    from ragsonde_schemas.trace import Trace
+
+logger = logging.getLogger(__name__)
+
+SCORE_DIGITS = 6
+"""A raw score is a sum of floats: rounded, equal verdicts fall on the same side of a bucket's edge."""
+
+_CALL_OUTCOMES = frozenset({OK, *Cause})
+
+Arguments = ParamSpec("Arguments")
+
+
+def _never_raises(
+    tell: Callable[Concatenate[PrometheusSink, Arguments], None],
+) -> Callable[Concatenate[PrometheusSink, Arguments], None]:
+    """The method, but a failure is counted and logged: telling must not undo what is committed."""
+
+    @wraps(tell)
+    def tell_safely(sink: PrometheusSink, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        try:
+            tell(sink, *args, **kwargs)
+        except Exception:
+            sink.series.add(SINK_FAILURES)
+            logger.exception("score_sink_failed", extra={"event_of": tell.__name__})
+
+    return tell_safely
+
+
+class PrometheusSink:
+    """The ScoreSink that feeds the series of a worker.
+
+    Args:
+        series: built over WORKER_SERIES.
+        clock: tells the time of a commit.
+        fingerprints: of the configured judges, by name; a postponement names its judge only.
+    """
+
+    def __init__(self, series: Series, *, clock: Clock, fingerprints: Mapping[str, str]) -> None:
+        self.series = series
+        self._clock = clock
+        self._judges = {name: judge_label(name, fingerprint) for name, fingerprint in fingerprints.items()}
+
+    @_never_raises
+    def on_admitted(self, trace: Trace, admission: Admission, planned: Sequence[PlannedEvaluation]) -> None:
+        """Counts a stored trace with the evaluations it was born with, or a duplicate."""
+        if not admission.is_stored:
+            self.series.add(DUPLICATES, kind=admission.kind)
+            return
+        if admission.superseded:
+            self.series.add(SCORES_SUPERSEDED, admission.superseded)
+        if trace.missing_contexts is Cause.EMPTY_RETRIEVAL:
+            self.series.add(EMPTY_RETRIEVAL, **_place_of(trace))
+        if trace.occurred_at_guessed:
+            self.series.add(OCCURRED_AT_GUESSED)
+        for field, evidence in trace.extraction.fields.items():
+            self.series.add(EXTRACTION, field=field, rule=evidence.rule)
+        for born in planned:
+            judge = judge_label(born.judge, born.fingerprint)
+            if born.result is None:
+                self.series.add(EVALUATIONS, judge=judge, state=born.state, cause=NO_CAUSE)
+            else:
+                self._tell_result(trace, judge, born.result)
+        self._stamp()
+
+    @_never_raises
+    def on_finished(self, trace: Trace, key: EvaluationKey, result: EvaluationResult) -> None:
+        """Counts an evaluation that was run after its trace was stored."""
+        self._tell_result(trace, judge_label(key.judge, key.fingerprint), result)
+        self._stamp()
+
+    @_never_raises
+    def on_postponed(self, judge: str, cause: Cause) -> None:
+        """Counts an evaluation that went back to waiting."""
+        label = self._judges.get(judge, judge)
+        self.series.add(EVALUATIONS, judge=label, state=EvaluationState.WAITING, cause=cause)
+
+    @_never_raises
+    def on_received(self, format_name: str) -> None:
+        """Counts a message."""
+        self.series.add(MESSAGES_RECEIVED, format=format_name)
+
+    @_never_raises
+    def on_parked(self, reason: ParkReason) -> None:
+        """Counts a parked message."""
+        self.series.add(PARKED, reason=reason)
+
+    @_never_raises
+    def on_stage(self, stage: str, seconds: float) -> None:
+        """Observes the duration of a stage."""
+        self.series.observe(STAGE_SECONDS, max(0.0, seconds), stage=stage)
+
+    def _tell_result(self, trace: Trace, judge: str, result: EvaluationResult) -> None:
+        self.series.add(EVALUATIONS, judge=judge, state=result.state, cause=result.cause or NO_CAUSE)
+        if result.state is EvaluationState.SCORED:
+            seconds = (self._clock.now() - trace.occurred_at).total_seconds()
+            # A producer's clock may be ahead of ours.
+            self.series.observe(END_TO_END, max(0.0, seconds))
+        for outcome in result.outcomes:
+            scorer = scorer_label(outcome.scorer, outcome.version)
+            if isinstance(outcome, Score):
+                self._tell_score(trace, judge, scorer, outcome)
+            else:
+                self.series.add(
+                    UNSCORED, scorer=scorer, judge=judge, status=outcome.status, cause=outcome.cause
+                )
+        if result.assessment is not None:
+            self._tell_assessment(trace, judge, result.assessment)
+
+    def _tell_score(self, trace: Trace, judge: str, scorer: str, score: Score) -> None:
+        raw = round(score.raw, SCORE_DIGITS)
+        labels = {"scorer": scorer, "judge": judge, **_place_of(trace)}
+        self.series.observe(SCORE, raw, exemplar=exemplar_of(trace.trace_id), **labels)
+        self.series.add(SCORE_SQUARES, raw * raw, **labels)
+        if score.passed is not None:
+            self.series.add(SCORES_BELOW_THRESHOLD, 0.0 if score.passed else 1.0, **labels)
+
+    def _tell_assessment(self, trace: Trace, judge: str, assessment: Assessment) -> None:
+        if assessment.insufficient is not None:
+            self.series.add(INSUFFICIENT, float(assessment.insufficient), judge=judge, **_place_of(trace))
+        for call in assessment.calls:
+            self._tell_call(judge, call)
+
+    def _tell_call(self, judge: str, call: JudgeCall) -> None:
+        outcome = call.outcome if call.outcome in _CALL_OUTCOMES else Cause.INVALID_REPLY
+        self.series.add(JUDGE_CALLS, judge=judge, model=call.model, outcome=outcome)
+        self.series.observe(JUDGE_SECONDS, max(0.0, call.seconds), judge=judge)
+        self.series.add(JUDGE_TOKENS, call.tokens_in or 0, judge=judge, direction="in")
+        self.series.add(JUDGE_TOKENS, call.tokens_out or 0, judge=judge, direction="out")
+        if call.cost_usd is None:
+            self.series.add(JUDGE_COST_UNKNOWN, judge=judge)
+        else:
+            self.series.add(JUDGE_COST, call.cost_usd, judge=judge)
+        if call.purpose == "repair":
+            self.series.add(JUDGE_REPAIRS, judge=judge)
+
+    def _stamp(self) -> None:
+        self.series.set(LAST_COMMITTED, self._clock.now().timestamp())
+
+
+def _place_of(trace: Trace) -> dict[str, str]:
+    return {"app": trace.app, "environment": trace.environment, "release": trace.release}

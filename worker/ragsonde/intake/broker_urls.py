@@ -1,0 +1,23 @@
+"""Which transport a broker URL means."""
+
+from __future__ import annotations
+
+from kombu.transport import TRANSPORT_ALIASES
+
+_EMBEDDED = "redis+socket://"
+_OUR_SCHEME = "ragsonde-valkey"
+
+# by name, loaded when used: kombu's Redis transport needs packages of the embedded extra
+TRANSPORT_ALIASES[_OUR_SCHEME] = "ragsonde.intake.valkey_transport:Transport"
+
+
+def is_amqp_url(broker_url: str) -> bool:
+    """True for RabbitMQ, False for the embedded Valkey."""
+    return broker_url.startswith(("amqp", "pyamqp"))
+
+
+def name_transport(broker_url: str) -> str:
+    """The URL as kombu takes it: the embedded broker's leads to our transport with a journal."""
+    if not broker_url.startswith(_EMBEDDED):
+        return broker_url
+    return f"{_OUR_SCHEME}+socket://{broker_url.removeprefix(_EMBEDDED)}"

@@ -1,0 +1,58 @@
+"""Finds the messages that the journal holds and nothing else does: those lost between pop and note."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+from kombu.transport.redis import Channel
+
+from ragsonde.intake.valkey_transport import JOURNAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import redis
+
+_PAGE = 500
+
+
+def adopt_lost(client: redis.Redis, queues: Iterable[str]) -> int:
+    """How many lost messages were noted as unacked, from where they go back like all that is unacked.
+
+    To be called only while no worker lives: what a living one has just fetched is in no list either.
+
+    Args:
+        client: of the embedded broker.
+        queues: names of all queues.
+    """
+    # the journal first: what is published meanwhile is in no answer here, and so is left alone
+    journaled = set(client.hkeys(JOURNAL))
+    lost = journaled - set(client.hkeys(Channel.unacked_key))
+    for queue in queues:
+        if not lost:
+            return 0
+        lost -= set(_list_tags(client, queue))
+    for tag in lost:
+        entry = client.hget(JOURNAL, tag)
+        if entry is not None:
+            with client.pipeline(transaction=True) as pipe:
+                pipe.zadd(Channel.unacked_index_key, {tag: time.time()})
+                pipe.hset(Channel.unacked_key, tag, entry)
+                pipe.execute()
+    return len(lost)
+
+
+def _list_tags(client: redis.Redis, queue: str) -> Iterator[bytes]:
+    """The delivery tags in a queue's lists, one for each step of priorities.
+
+    Read from the right: publishers push on the left, which moves nothing there.
+    """
+    for step in Channel.priority_steps:
+        key = f"{queue}{Channel.sep}{step}" if step else queue
+        end = -1
+        while page := client.lrange(key, end - _PAGE + 1, end):
+            for item in page:
+                yield json.loads(item)["properties"]["delivery_tag"].encode()
+            end -= _PAGE

@@ -1,0 +1,73 @@
+"""The settings in force, for people and for comparison: no secret can be read from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from pydantic import SecretStr
+
+from ragsonde.judging.options import JudgeKind
+from ragsonde.settings.draft import flatten
+from ragsonde.settings.fields import SECRET_URLS, Settings
+from ragsonde.settings.origin import join_path
+from ragsonde.settings.secrets import HIDDEN, hide_password
+
+if TYPE_CHECKING:
+    from ragsonde.settings.origin import KeyPath
+    from ragsonde.settings.reading import Reading
+
+_HASH_HEX_DIGITS = 12
+
+
+class SettingRow(NamedTuple):
+    """One line of `check-config`.
+
+    Attributes:
+        key: `judges[0].sample`.
+        value: as a JSON value, secrets hidden.
+        origin: `default`, the file, the variable or the option.
+    """
+
+    key: str
+    value: object
+    origin: str
+
+
+def list_rows(reading: Reading) -> list[SettingRow]:
+    """Every setting in force with its origin; options that say nothing about a judge are left out."""
+    rows = []
+    for path, value in flatten(show_values(reading.settings)):
+        if path[0] == "judges" and not _is_telling(reading.settings, path=path):
+            continue
+        rows.append(SettingRow(join_path(path), value, str(reading.find_origin(path))))
+    return rows
+
+
+def _is_telling(settings: Settings, *, path: KeyPath) -> bool:
+    """True for what is set, and for every option of a judge of a kind that has them."""
+    judge = settings.judges[cast("int", path[1])]
+    name = str(path[2])
+    if getattr(judge, name) is None:
+        return False
+    return judge.kind is JudgeKind.LITELLM or name in judge.model_fields_set | {"sample"}
+
+
+def show_values(settings: Settings) -> dict[str, Any]:
+    """All values as JSON values, with secrets hidden."""
+    values = settings.model_dump(mode="json")
+    for name in SECRET_URLS:
+        url: SecretStr | None = getattr(settings, name)
+        values[name] = hide_password(url.get_secret_value()) if url else None
+    for judge, shown in zip(settings.judges, values["judges"], strict=True):
+        for key in type(judge).model_fields:
+            if isinstance(getattr(judge, key), SecretStr):
+                shown[key] = HIDDEN
+    return values
+
+
+def hash_settings(settings: Settings) -> str:
+    """12 hex digits that differ between processes whose settings differ, secrets aside."""
+    canonical = json.dumps(show_values(settings), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:_HASH_HEX_DIGITS]

@@ -1,0 +1,156 @@
+"""Every setting: its name, type, default and meaning."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, SecretStr, model_validator
+
+from ragsonde.judging.options import JudgeKind, JudgeOptions
+from ragsonde.scoring.table import FORMULAS
+from ragsonde_schemas.value import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LOOPBACK = "127.0.0.1"
+
+SECRET_URLS = {
+    "broker_url": ("amqp", "amqps", "pyamqp", "redis", "rediss", "redis+socket"),
+    "database_url": ("postgresql", "postgres", "postgresql+psycopg"),
+}
+"""URLs that may hold a password, with the schemes they may have; `<name>_file` names a file that holds it."""
+
+
+def _refuse_boolean(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError(f"found {str(value).lower()}, expected a whole number")  # noqa: TRY004 - pydantic catches it
+    return value
+
+
+def _split_commas(value: object) -> object:
+    return [word.strip() for word in value.split(",") if word.strip()] if isinstance(value, str) else value
+
+
+def _default_scorers() -> dict[str, dict[str, Any] | None]:
+    return {formula.id: None for formula in FORMULAS}
+
+
+Count = Annotated[int, BeforeValidator(_refuse_boolean), Field(ge=1)]
+Port = Annotated[int, BeforeValidator(_refuse_boolean), Field(ge=1, le=65535)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_split_commas), Field(min_length=1)]
+
+
+class RetentionDays(Value):
+    """How many days each table keeps its rows."""
+
+    trace: Count = Field(default=90, description="traces without their texts; no other table outlives it")
+    trace_text: Count = Field(default=14, description="questions, contexts, answers and references")
+    evaluation: Count = Field(default=90, description="what became of each trace and judge")
+    assessment: Count = Field(default=90, description="verdicts")
+    judge_reply: Count = Field(default=7, description="raw replies of LLM judges")
+    score: Count = Field(default=90, description="scores and their details")
+    parked_message: Count = Field(default=30, description="messages that could not be worked on")
+
+    @model_validator(mode="after")
+    def _keep_traces_longest(self) -> Self:
+        dependent = ("assessment", "evaluation", "judge_reply", "score", "trace_text")
+        longest = max(dependent, key=lambda name: getattr(self, name))
+        days = getattr(self, longest)
+        if self.trace < days:
+            raise ValueError(
+                f"trace: found {self.trace}, expected at least {days}: {longest} is kept so long and needs it"
+            )
+        return self
+
+
+class Ports(Value):
+    """Where each process serves HTTP: the first port that is tried."""
+
+    monitor: Port = Field(default=8321, description="the monitor's /metrics")
+    worker_metrics: Port = Field(
+        default=9321, description="/metrics and /health of a worker, or the next free"
+    )
+
+
+class Settings(Value):
+    """Everything that can be configured. Handed down as values; nothing below the top imports it."""
+
+    broker_url: SecretStr | None = Field(default=None, description="the broker; none: the embedded Valkey")
+    broker_url_file: Path | None = Field(default=None, description="a file that holds broker_url")
+    database_url: SecretStr | None = Field(default=None, description="Postgres; none: the embedded one")
+    database_url_file: Path | None = Field(default=None, description="a file that holds database_url")
+    data_dir: Path = Field(
+        default=Path("ragsonde-data"), description="where the embedded servers keep their data"
+    )
+    scorers: dict[str, dict[str, Any] | None] = Field(
+        default_factory=_default_scorers,
+        description="instance name -> options; `scorer` names the formula, by default the instance name",
+    )
+    judges: tuple[JudgeOptions, ...] = Field(
+        default=(JudgeOptions(name="lexical", kind=JudgeKind.LEXICAL),),
+        description="who judges, in the order in which they are asked",
+    )
+    queues: Names = Field(default=("ragsonde.traces",), description="queues that traces are taken from")
+    threads: Count = Field(default=16, description="evaluations that a worker runs at once")
+    prefetch_multiplier: Annotated[Count, Field(le=10)] = Field(
+        default=1, description="messages a worker holds for each thread; a crash takes them with it"
+    )
+    max_body_bytes: Annotated[Count, Field(le=128 * 1024 * 1024)] = Field(
+        default=1024 * 1024, description="larger messages are parked as oversize"
+    )
+    retention_days: RetentionDays = Field(
+        default_factory=RetentionDays, description="how many days each table keeps its rows"
+    )
+    host: str = Field(default=LOOPBACK, description="address that the HTTP servers bind")
+    insecure: bool = Field(default=False, description="bind other addresses than loopback, without any token")
+    ports: Ports = Field(default_factory=Ports, description="ports of the HTTP servers")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="the least severe events that are logged"
+    )
+    log_format: Literal["json", "text"] = Field(
+        default="text", description="one JSON object an event, or text for people"
+    )
+    allow_message_overrides: bool = Field(
+        default=False, description="a message may raise its sampling rate, not only lower it"
+    )
+
+    @model_validator(mode="after")
+    def _check_rules(self) -> Self:
+        broken = [*self._check_schemes(), *self._check_judges(), *self._check_host()]
+        if broken:
+            raise ValueError("\n".join(broken))
+        return self
+
+    def _check_schemes(self) -> Iterator[str]:
+        for name, schemes in SECRET_URLS.items():
+            url: SecretStr | None = getattr(self, name)
+            if url is None:
+                continue
+            scheme, separator, _ = url.get_secret_value().partition("://")
+            if not separator or scheme not in schemes:
+                yield f"{name}: found no URL of a known kind, expected one that begins with {schemes[0]}://"
+
+    def _check_judges(self) -> Iterator[str]:
+        if not self.judges:
+            yield "judges: is empty; name at least one judge, or leave it out to have the lexical one"
+        names = [judge.name for judge in self.judges]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield f"judges: the name {name} is given to {names.count(name)} judges; rename all but one"
+
+    def _check_host(self) -> Iterator[str]:
+        if not self.insecure and not is_loopback(self.host):
+            yield (
+                f"host: found {self.host}, which other machines can reach, and nothing asks for a token; "
+                "expected a loopback address, or set insecure: true where the network is trusted"
+            )
+
+
+def is_loopback(host: str) -> bool:
+    """True when only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"

@@ -1,0 +1,72 @@
+"""Reads ragsonde.yaml into plain values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from ragsonde_schemas.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LARGEST_FILE_BYTES = 1024 * 1024
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """Refuses a key that stands twice in a mapping: YAML itself would silently keep the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
+        seen: dict[str, int] = {}
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, str):
+                raise _blame(key_node, problem=f"the key {key!r} is no text")
+            if key in seen:
+                raise _blame(key_node, problem=f"the key {key} stands here again, after line {seen[key]}")
+            seen[key] = key_node.start_mark.line + 1
+        return super().construct_mapping(node, deep=deep)
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The file's mapping; an empty file is an empty mapping.
+
+    Raises:
+        ConfigError: no such file, no valid YAML, a key twice, or anything but a mapping at the top.
+    """
+    text = _read_text(path)
+    try:
+        content = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        raise ConfigError(f"{place}: no valid YAML: {error.problem}") from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise ConfigError(f"{path}: no valid YAML: {str(error).partition(chr(10))[0]}") from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        found = type(content).__name__
+        raise ConfigError(f"{path}: found a {found}, expected a mapping such as `threads: 16`")
+    return content
+
+
+def _blame(node: yaml.Node, *, problem: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            body = file.read(LARGEST_FILE_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(
+            f"{path}: cannot be read ({error.strerror}); --config and RAGSONDE_CONFIG name the settings file"
+        ) from error
+    if len(body) > LARGEST_FILE_BYTES:
+        raise ConfigError(f"{path}: larger than {LARGEST_FILE_BYTES} bytes: this is no settings file")
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: no UTF-8 at byte {error.start}: save it as UTF-8") from error
