@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 from sqlalchemy import make_url
 
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlalchemy import Engine
+
+
+# a shared core may take a second over what takes a millisecond
+hypothesis.settings.register_profile("ragsonde", deadline=None)
+hypothesis.settings.load_profile("ragsonde")
 
 
 @pytest.fixture(scope="session")

@@ -120,6 +120,11 @@ def test_a_wrong_type_names_path_found_and_expected(fields, message):
     assert message in str(refuse(ParkReason.INVALID_MESSAGE, **fields))
 
 
+def test_one_wrong_value_is_one_problem():
+    error = refuse(ParkReason.INVALID_MESSAGE, contexts=["x", {"content": 5}])
+    assert str(error) == "contexts[1].content: found number 5, expected a string"
+
+
 def test_several_problems_are_named_up_to_five():
     error = refuse(ParkReason.INVALID_MESSAGE, query=1, answer=2, model=3, app=4, tags=5, user_id=6)
     assert error.where == "app"

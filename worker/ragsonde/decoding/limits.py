@@ -1,0 +1,26 @@
+"""How much of a delivery is read before it is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecodingLimits:
+    """Caps against hostile sizes; over one of them a message is parked with the reason.
+
+    Attributes:
+        body_bytes: of the whole payload.
+        nesting_levels: of lists and objects inside each other, in JSON and in attributes.
+        spans: in one message.
+        contexts: in one native message.
+        list_items: in any other list of a native message.
+        flattened_index: highest index of a list flattened into attributes.
+    """
+
+    body_bytes: int = 1_048_576
+    nesting_levels: int = 64
+    spans: int = 10_000
+    contexts: int = 1_000
+    list_items: int = 10_000
+    flattened_index: int = 10_001

@@ -1,0 +1,48 @@
+"""The hash that tells a duplicate from a revision."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ragsonde_schemas.trace import Reference, Turn
+
+TURNS = 3
+"""So many turns before the question are seen by judges, and hashed."""
+
+
+def compute_content_hash(
+    *,
+    query: str | None,
+    retrieval_query: str | None,
+    turns: Sequence[Turn],
+    contexts: Sequence[str] | None,
+    answer: str | None,
+    reference: Reference | None,
+) -> str:
+    """Sha256, in hex, of what judges see: equal for equal content, whatever the metadata.
+
+    The hashed text is JSON with sorted keys, no blanks and ASCII escapes of query, retrieval_query, the last
+    three turns as [role, content], the contexts' texts in retrieval order, answer and reference. Unknown
+    contexts (null) and an empty retrieval ([]) differ.
+    """
+    content = {
+        "query": query,
+        "retrieval_query": retrieval_query,
+        "turns": [[turn.role, turn.content] for turn in turns[-TURNS:]],
+        "contexts": None if contexts is None else list(contexts),
+        "answer": answer,
+        "reference": None
+        if reference is None
+        else {
+            "answer": reference.answer,
+            "contexts": list(reference.contexts),
+            "context_ids": list(reference.context_ids),
+        },
+    }
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()

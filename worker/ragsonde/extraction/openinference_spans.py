@@ -1,0 +1,117 @@
+"""Reading single OpenInference spans: kind, texts, messages, documents, names.
+
+Attribute names are those of the OpenInference semantic conventions.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ragsonde.extraction.documents import Document, read_document, read_documents
+from ragsonde.extraction.embedded_json import read_embedded
+from ragsonde.extraction.flattened import read_flattened
+
+if TYPE_CHECKING:
+    from ragsonde_schemas.span import Span
+
+KIND = "openinference.span.kind"
+RETRIEVED = "retrieval.documents"
+RERANKED = "reranker.output_documents"
+INPUT_MESSAGES = "llm.input_messages"
+OUTPUT_MESSAGES = "llm.output_messages"
+
+_REPRESENTATION = re.compile(r"<\w+\(.*\)>|<[\w.]+ object at 0x[0-9a-f]+>", re.DOTALL)
+"""What Python prints for an object: some instrumentations record it in place of a document."""
+
+
+def is_kind(span: Span, *kinds: str) -> bool:
+    """True when the span is of one of these kinds, upper case."""
+    kind = span.attributes.get(KIND)
+    return isinstance(kind, str) and kind.upper() in kinds
+
+
+def read_text(span: Span, name: str) -> str | None:
+    """The attribute where it is a text with anything in it, else None."""
+    value = span.attributes.get(name)
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def read_json(span: Span, name: str) -> dict[str, Any] | list[Any] | None:
+    """The object or list that the attribute holds as JSON, else None."""
+    value = span.attributes.get(name)
+    if isinstance(value, dict | list):
+        return value
+    return read_embedded(value) if isinstance(value, str) else None
+
+
+def read_plain(span: Span, side: str) -> str | None:
+    """The text of `input` or `output` where it is no JSON."""
+    text = read_text(span, f"{side}.value")
+    if text is None or read_embedded(text) is not None:
+        return None
+    return text
+
+
+def read_messages(span: Span, *, prefix: str) -> list[tuple[str, str]]:
+    """Role and text of each message of a model call; several parts are joined by line ends."""
+    return [
+        (str(message.get("message.role", "")), text)
+        for message in read_flattened(span.attributes, prefix=prefix)
+        if (text := _read_message(message)) is not None
+    ]
+
+
+def read_span_documents(span: Span, *, prefix: str) -> list[Document] | None:
+    """The documents a span delivered, None where it recorded none, [] where it recorded that there were none.
+
+    What the flattened attributes lack (LangChain's instrumentation leaves id and score out) is taken from the
+    output where that lists the same documents in the same order.
+    """
+    flattened = [_read_flattened_document(item) for item in read_flattened(span.attributes, prefix=prefix)]
+    listed = read_documents(read_json(span, "output.value"))
+    if not flattened:
+        if listed and any(_REPRESENTATION.fullmatch(document.content or "") for document in listed):
+            return None
+        return listed
+    if listed is None or not _are_same(flattened, listed):
+        return flattened
+    return [_fill(document, other) for document, other in zip(flattened, listed, strict=True)]
+
+
+def _read_message(message: dict[str, Any]) -> str | None:
+    content = message.get("message.content")
+    if isinstance(content, str) and content.strip():
+        return content
+    parts = [part.get("message_content.text") for part in read_flattened(message, prefix="message.contents")]
+    return "\n".join(part for part in parts if isinstance(part, str) and part.strip()) or None
+
+
+def _read_flattened_document(item: dict[str, Any]) -> Document:
+    metadata = item.get("document.metadata")
+    if isinstance(metadata, str):
+        metadata = read_embedded(metadata)
+    return read_document(
+        {
+            "content": item.get("document.content"),
+            "id": item.get("document.id"),
+            "score": item.get("document.score"),
+            "metadata": metadata,
+        }
+    )
+
+
+def _are_same(documents: list[Document], others: list[Document]) -> bool:
+    return len(documents) == len(others) and all(
+        document.content is None or document.content == other.content
+        for document, other in zip(documents, others, strict=True)
+    )
+
+
+def _fill(document: Document, other: Document) -> Document:
+    return Document(
+        content=document.content if document.content is not None else other.content,
+        id=document.id if document.id is not None else other.id,
+        score=document.score if document.score is not None else other.score,
+        metadata=document.metadata or other.metadata,
+    )
