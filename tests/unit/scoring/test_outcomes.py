@@ -72,6 +72,7 @@ def test_a_formula_that_fails_costs_its_own_score_only(compute, cause):
     outcomes = score_all(replace_formula(compute=compute), TRACE, ASSESSMENT)
     assert causes_of(outcomes) == dict.fromkeys([s.instance for s in FIVE]) | {"context_position": cause}
     assert len(outcomes[0].reason) <= 300
+    outcomes[0].model_dump_json()
 
 
 def test_a_reason_that_fails_never_costs_the_score():
@@ -126,6 +127,15 @@ def test_faulty_missing_items_are_an_error_though_absent_ones_are_none():
 )
 def test_an_assessment_a_judge_built_itself_is_held_to_the_same_numbers(contexts, cause):
     assert score(FIVE[0], TRACE, Assessment(contexts=contexts)).cause is cause
+
+
+def test_blank_contexts_are_irrelevant_whatever_the_judge_that_built_the_assessment_says():
+    trace = make_trace(["one", " "])
+    relevant = ContextVerdict(relevant=True)
+    assert score(FIVE[1], trace, Assessment(contexts={"1": relevant})).details["relevant"] == ["1"]
+    assert score(FIVE[1], trace, Assessment(contexts={"1": relevant, "2": relevant})).details["relevant"] == [
+        "1"
+    ]
 
 
 def test_sentences_that_do_not_exist_are_a_mismatch_whoever_built_the_assessment():

@@ -65,8 +65,10 @@ def test_every_other_option_gives_another_version():
 
 
 def test_the_version_is_the_same_on_every_machine():
-    # sha256 of {"penalties.unused_high":0.2}, computed with sha256sum
+    # sha256sum, of the compact JSON object whose keys are the dotted names in alphabetical order
     assert version_of("context_relevance", penalties={"unused_high": 0.2}) == "1+facc3b"
+    both = {"unused_high": 0.2, "missing_cap": 0.4}
+    assert version_of("context_relevance", penalties=both) == "1+b18e51"
 
 
 def test_a_scorer_cannot_be_changed():

@@ -37,6 +37,7 @@ def test_words_that_mean_no(word):
         {},
         "yes" + " x" * 50,
         "yes" * 99,
+        "yes" + "." * 64,
     ],
 )
 def test_anything_else_is_no_flag(word):

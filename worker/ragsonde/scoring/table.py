@@ -1,0 +1,220 @@
+"""The table of formulas: what each computes, needs and means. Read it from top to bottom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragsonde.scoring import (
+    context_position,
+    context_precision,
+    context_relevance,
+    essential_context,
+    statement_relevancy,
+)
+from ragsonde.scoring.bands import LOW, NOTHING_RELEVANT, SHARE_BANDS, Band
+from ragsonde.scoring.formula import Comparison, Direction, Evidence, Formula, Remedy
+from ragsonde.scoring.instances import read_instances
+from ragsonde.scoring.scorer import Scorer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FILTER = Remedy(
+    sign="many contexts are irrelevant or of level none or low",
+    evidence="levels and relevant verdicts of the contexts, by rank",
+    action="filter by retrieval score before ranking",
+)
+_SMALLER_TOP_K = Remedy(
+    sign="the score falls as the number of contexts grows",
+    evidence="mean score by n_contexts",
+    action="retrieve fewer contexts (smaller top_k)",
+)
+_EMBEDDINGS = Remedy(
+    sign="one variant of the retriever scores higher on like questions",
+    evidence="scores of the variants side by side",
+    action="try other embeddings, one variant for each",
+)
+_SMALLER_PIECES = Remedy(
+    sign="relevant contexts hold few relevant sentences",
+    evidence="relevant sentences by context",
+    action="cut the sources into smaller pieces when indexing",
+)
+
+FORMULAS: tuple[Formula, ...] = (
+    Formula(
+        id="context_position",
+        aliases=("mastra:ContextPositionMetric",),
+        display_name="position",
+        origin="Mastra, legacy API",
+        compute=context_position.compute,
+        explain=context_position.explain,
+        find_needs=context_position.find_needs,
+        evidence=Evidence.ANSWER,
+        bands=SHARE_BANDS,
+        remedies=(_FILTER, _SMALLER_TOP_K),
+        comparison=Comparison(
+            question="What share of the position weight is relevant?",
+            algorithm="weights 1/(rank + 1), relevant weight over all weight",
+            relevance="yes or no for each context, towards question and answer",
+            position="earlier ranks weigh more; moves with the number of contexts",
+            usage="not considered",
+            missing="not considered",
+            use_cases=(
+                "prompts whose first contexts count most",
+                "retrieval that should return nothing irrelevant",
+                "comparison at a fixed number of contexts",
+            ),
+        ),
+    ),
+    Formula(
+        id="context_precision",
+        aliases=("mastra:createContextPrecisionScorer",),
+        display_name="precision",
+        origin="Mastra",
+        compute=context_precision.compute,
+        explain=context_precision.explain,
+        find_needs=context_precision.find_needs,
+        evidence=Evidence.REFERENCE_OR_ANSWER,
+        bands=(
+            Band(0.9, "excellent", "excellent: the relevant contexts are on top"),
+            Band(0.7, "good", "good: most relevant contexts are high"),
+            Band(0.4, "moderate", "moderate: irrelevant contexts stand before relevant ones"),
+            LOW,
+            NOTHING_RELEVANT,
+        ),
+        remedies=(
+            Remedy(
+                sign="precision is low while something is relevant",
+                evidence="ranks of the relevant contexts",
+                action="re-rank what was retrieved",
+            ),
+            _EMBEDDINGS,
+        ),
+        comparison=Comparison(
+            question="Is the right thing on top, whatever else is there?",
+            algorithm="average precision over the relevant ranks",
+            relevance="yes or no for each context, towards the reference, else question and answer",
+            position="decisive; blind to an irrelevant tail",
+            usage="not considered",
+            missing="not considered",
+            use_cases=("ranking and re-ranking", "comparison of retrievers", "traces with reference answers"),
+        ),
+    ),
+    Formula(
+        id="context_relevance",
+        aliases=("mastra:createContextRelevanceScorerLLM",),
+        display_name="weighted relevance",
+        origin="Mastra",
+        compute=context_relevance.compute,
+        explain=context_relevance.explain,
+        find_needs=context_relevance.find_needs,
+        optional=context_relevance.OPTIONAL,
+        own_options=(context_relevance.PENALTIES,),
+        evidence=Evidence.ANSWER,
+        bands=(
+            Band(0.9, "excellent", "excellent: relevant, used, nothing lacking"),
+            Band(0.7, "good", "good: mostly relevant and used"),
+            Band(0.4, "mixed", "mixed: irrelevant, unused or lacking parts"),
+            Band(0.2, "poor", "poor: little of it helps"),
+            Band(0.0, "very_poor", "very poor: hardly anything helps"),
+        ),
+        remedies=(
+            _FILTER,
+            Remedy(
+                sign="highly relevant contexts go unused",
+                evidence="contexts of level high that the answer does not use",
+                action="change the prompt, so that the answer draws on them",
+            ),
+            Remedy(
+                sign="items are missing",
+                evidence="the missing items named most often",
+                action="add what is missing to the index",
+            ),
+            _EMBEDDINGS,
+            Remedy(
+                sign="the penalties do not match what you tolerate",
+                evidence="base, penalties and counts of each score",
+                action="change the penalties and run `ragsonde rescore`",
+            ),
+        ),
+        comparison=Comparison(
+            question="Does the answer use what was found, and what was lacking?",
+            algorithm="mean weight of the levels, less penalties",
+            relevance="high, medium, low or none for each context",
+            position="not considered",
+            usage="highly relevant contexts that go unused cost",
+            missing="each missing item costs, up to a cap",
+            use_cases=("quality of the whole retrieval", "finding gaps in the index", "tuning the prompt"),
+        ),
+    ),
+    Formula(
+        id="essential_context",
+        aliases=("promptfoo:context-relevance",),
+        display_name="essential share",
+        origin="promptfoo",
+        compute=essential_context.compute,
+        explain=essential_context.explain,
+        find_needs=essential_context.find_needs,
+        own_options=(essential_context.UNITS,),
+        evidence=Evidence.QUESTION,
+        direction=Direction.TARGET,
+        is_rounded=False,
+        bands=(
+            Band(0.8, "very_focused", "very focused or minimal retrieval"),
+            Band(0.3, "mixed", "mixed, often ideal"),
+            Band(0.0, "mostly_not_essential", "mostly not essential: may still be good retrieval"),
+        ),
+        remedies=(_SMALLER_TOP_K, _SMALLER_PIECES),
+        comparison=Comparison(
+            question="How much of the text was needed?",
+            algorithm="groups with an essential sentence over all groups",
+            relevance="essential or not, by sentence, line or context",
+            position="not considered",
+            usage="not considered",
+            missing="contexts that do not suffice give 0",
+            use_cases=("cost of the prompt", "size of the retrieved pieces", "change against its own past"),
+        ),
+    ),
+    Formula(
+        id="statement_relevancy",
+        aliases=("mastra:ContextRelevancyMetric",),
+        display_name="relevant statements (share)",
+        origin="Mastra, legacy API",
+        compute=statement_relevancy.compute,
+        explain=statement_relevancy.explain,
+        find_needs=statement_relevancy.find_needs,
+        own_options=(statement_relevancy.STATEMENTS,),
+        evidence=Evidence.QUESTION,
+        bands=SHARE_BANDS,
+        remedies=(_SMALLER_PIECES, _FILTER),
+        comparison=Comparison(
+            question="How much of the text is on the subject?",
+            algorithm="relevant statements over all statements, pooled over contexts",
+            relevance="yes or no for each sentence, towards the question",
+            position="not considered",
+            usage="not considered",
+            missing="not considered",
+            use_cases=("noise inside the contexts", "how sources are cut for the index"),
+        ),
+    ),
+)
+
+
+def find_formula(name: str) -> Formula | None:
+    """The formula of that id or alias, or None."""
+    return next((formula for formula in FORMULAS if name in (formula.id, *formula.aliases)), None)
+
+
+def build_scorers(config: Mapping[str, Mapping[str, object] | None] | None) -> tuple[Scorer, ...]:
+    """The scorers of the configuration's `scorers:`, in its order.
+
+    Args:
+        config: instance name -> options; `scorer:` among them names the formula by id or alias, its default
+            is the instance's name. None gives all formulas with their defaults.
+
+    Raises:
+        ConfigError: with every problem found, each naming its place and the nearest valid name.
+    """
+    if config is None:
+        return tuple(Scorer(formula.id, formula) for formula in FORMULAS)
+    return read_instances(config, formulas=FORMULAS)
