@@ -1,0 +1,200 @@
+"""Measured figures beside their bars, as ratios in one run: `make bench`.
+
+Needs RabbitMQ and Postgres on 127.0.0.1; makes a virtual host and a database of its own and removes them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from ragsonde.decoding.table import decode  # noqa: E402 - the tests' folder must be on the path first
+from ragsonde.exposition.registry import Series  # noqa: E402
+from ragsonde.exposition.series import SCORE, WORKER_SERIES  # noqa: E402
+from ragsonde.storage.migrations import migrate  # noqa: E402
+from services.deployments import Deployment, Running  # noqa: E402
+from services.postgres import find_server, own_database  # noqa: E402
+from services.rabbitmq import own_vhost  # noqa: E402
+from services.waiting import wait_for  # noqa: E402
+
+from fakes.traces import make_envelope  # noqa: E402
+
+TRACES = 1000
+WARM_UP = 200
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+class Figure(NamedTuple):
+    """One line of the table; `bar` and `is_met` say what it is held to."""
+
+    what: str
+    measured: str
+    bar: str
+    is_met: bool
+
+
+def measure_help() -> Figure:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "ragsonde", "--help"], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Figure("ragsonde --help", f"{seconds:.2f} s CPU", "< 0.5 s CPU", seconds < 0.5)
+
+
+def measure_evaluate() -> Figure:
+    begun = time.monotonic()
+    command = [sys.executable, "-m", "ragsonde", "evaluate", str(ROOT / "tests/data/demo.jsonl")]
+    subprocess.run(command, check=True, capture_output=True)
+    seconds = time.monotonic() - begun
+    return Figure("ragsonde evaluate, 60 traces", f"{seconds:.1f} s", "< 5 s", seconds < 5)
+
+
+def measure_decoding() -> Figure:
+    body = (ROOT / "tests/data/samples/langchain_openinference.otlp.pb").read_bytes()
+    milliseconds = time_call(lambda: decode(make_envelope(body)))
+    return Figure(
+        "decode OTLP protobuf, 8 spans", f"{milliseconds:.2f} ms CPU", "<= 0.5 ms", milliseconds <= 0.5
+    )
+
+
+def measure_exposition() -> Figure:
+    series = Series(WORKER_SERIES)
+    lines = 0
+    number = 0
+    while lines < 2000:
+        labels = {"app": f"app{number % 18}", "environment": "production", "release": f"r{number % 3}"}
+        series.observe(SCORE, 0.5, scorer=f"scorer{number}", judge="lexical@abcdef", **labels)
+        number += 1
+        lines = len(series.render().body.splitlines())
+    milliseconds = time_call(lambda: series.render(), times=20)
+    return Figure(f"/metrics, {lines} lines", f"{milliseconds:.0f} ms CPU", "<= 150 ms", milliseconds <= 150)
+
+
+def time_call(call: Callable[[], object], *, times: int = 300) -> float:
+    """Milliseconds of CPU a call."""
+    call()
+    begun = time.process_time()
+    for _ in range(times):
+        call()
+    return (time.process_time() - begun) / times * 1000
+
+
+def measure_worker() -> list[Figure]:
+    """The lexical worker and a task that does nothing, on the same broker, one after the other."""
+    with a_deployment() as deployment:
+        noop_cpu = measure_noop(deployment)
+    with a_deployment() as deployment:
+        deployment.publish(make_load())
+        worker = deployment.start("worker")
+        count = lambda: deployment.count("SELECT count(*) FROM evaluation WHERE state = 'scored'")  # noqa: E731
+        wait_for(lambda: count() >= WARM_UP)
+        scored, cpu, begun = count(), read_cpu(worker.pid), time.monotonic()
+        wait_for(lambda: count() >= TRACES, seconds=120)
+        seconds = time.monotonic() - begun
+        per_trace = (read_cpu(worker.pid) - cpu) / (TRACES - scored)
+        rate = (TRACES - scored) / seconds
+        megabytes = read_rss(worker.pid)
+    share = rate * per_trace
+    return [
+        Figure(
+            "lexical judge, queue to committed row",
+            f"{per_trace * 1000:.1f} ms CPU a trace ({per_trace / noop_cpu:.1f} x a task that does nothing)",
+            "<= 15 ms",
+            per_trace <= 0.015,
+        ),
+        Figure("its rate", f"{rate:.0f}/s = {share:.0%} of 1/CPU", ">= 85 %", share >= 0.85),
+        Figure("worker's memory, lexical judge", f"{megabytes:.0f} MB RSS", "<= 150 MB", megabytes <= 150),
+    ]
+
+
+def measure_noop(deployment: Deployment) -> float:
+    """Seconds of CPU of one task that writes a line."""
+    deployment.publish(make_load())
+    out = deployment.folder / "noop.txt"
+    script = ROOT / "tests/integration/intake/echo_worker.py"
+    with (deployment.folder / "noop.log").open("wb") as log:
+        process = subprocess.Popen(
+            [sys.executable, str(script), deployment.broker_url, str(out), "16", "0"],
+            stdout=log,
+            stderr=log,
+            env=deployment.environment,
+        )
+    count = lambda: out.read_text().count("\ningest") if out.exists() else 0  # noqa: E731
+    try:
+        wait_for(lambda: count() >= WARM_UP)
+        done, cpu = count(), read_cpu(process.pid)
+        wait_for(lambda: count() >= TRACES - 1)
+        return (read_cpu(process.pid) - cpu) / (TRACES - done)
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+@contextmanager
+def a_deployment() -> Iterator[Deployment]:
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        server = find_server()
+        if server is None:
+            sys.exit("make bench needs Postgres on 127.0.0.1:5432")
+        database_url = stack.enter_context(own_database(server))
+        migrate(database_url)
+        broker_url = stack.enter_context(own_vhost())
+        deployment = Deployment("rabbitmq", broker_url=broker_url, database_url=database_url, folder=folder)
+        stack.callback(deployment.stop)
+        yield deployment
+
+
+def make_load() -> list[dict]:
+    demo = [json.loads(line) for line in (ROOT / "tests/data/demo.jsonl").read_text().splitlines()]
+    whole = [message for message in demo if message.get("contexts")]
+    return [
+        {**whole[number % len(whole)], "trace_id": f"bench-{number}", "tags": [str(number)]}
+        for number in range(TRACES)
+    ]
+
+
+def read_cpu(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+
+
+def read_rss(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1000
+
+
+def main() -> int:
+    figures = [
+        measure_help(),
+        measure_evaluate(),
+        measure_decoding(),
+        measure_exposition(),
+        *measure_worker(),
+    ]
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    table = Table("what", "measured", "bar", "met", title=f"ragsonde on {machine}")
+    for figure in figures:
+        table.add_row(figure.what, figure.measured, figure.bar, "yes" if figure.is_met else "[red]NO[/red]")
+    Console(width=140).print(table)
+    return 0 if all(figure.is_met for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The lexical judge: free, offline, deterministic; it compares words and looks nothing up."""
