@@ -98,7 +98,7 @@ def run_worker(settings: Settings, connections: Connections, *, may_share: bool)
         stack.callback(parts.engine.dispose)
         if connections.is_embedded_broker:
             # imported here: a worker on RabbitMQ does not need the embedded extra
-            from ragsonde.servers.unacked import worker_presence  # noqa: PLC0415
+            from ragsonde.intake.unacked import worker_presence  # noqa: PLC0415
 
             stack.enter_context(worker_presence(settings.data_dir, broker_url=connections.broker_url))
         declare_topology(connections.broker_url, foreign=list_foreign(settings.queues), may_share=may_share)

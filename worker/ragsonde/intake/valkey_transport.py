@@ -2,8 +2,8 @@
 
 kombu fetches by BRPOP and notes the message as unacked in a second step. Killed between the two (on a busy
 worker that is some milliseconds of every fetch), a message is in no list any more. Here each publish also
-writes the message to a hash, in the same transaction as to its queue, and each ack removes it from there: what
-is in the hash and nowhere else was lost in that gap, and `unacked.restore_unacked` puts it back.
+writes the message to a hash, in the same transaction as to its queue, and each ack removes it from there:
+what is in the hash and nowhere else was lost in that gap, and `unacked.restore_unacked` puts it back.
 """
 
 from __future__ import annotations
