@@ -70,7 +70,8 @@ bench-judge: $(VENV)/.dev  ## accuracy of the lexical judge on labelled data: ma
 chaos: $(VENV)/.dev  ## the long form of the kill and restart tests
 	@CHAOS=long $(BIN)/pytest tests/chaos -m chaos -q
 
-lock: $(VENV)/.dev  ## pin all dependencies with hashes again
+lock: | $(BIN)/python  ## pin all dependencies with hashes again
+	@$(PIP) install 'uv>=0.8,<1'
 	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --extra embedded pyproject.toml -o requirements/run.lock --quiet
 	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \

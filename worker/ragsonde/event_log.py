@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import sys
+import traceback
 from datetime import UTC, datetime
+from types import TracebackType
+from typing import TypeAlias
+
+from ragsonde_schemas.errors import RagsondeError
+
+ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 _STANDARD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _QUIET_LOGGERS = ("amqp", "kombu", "celery", "alembic", "httpx", "httpcore", "openai", "LiteLLM")
@@ -24,7 +31,7 @@ class JsonFormatter(logging.Formatter):
             **find_fields(record),
         }
         if record.exc_info:
-            event["traceback"] = self.formatException(record.exc_info)
+            event["traceback"] = format_traceback(record.exc_info)
         return json.dumps(event, default=str, ensure_ascii=False)
 
 
@@ -36,7 +43,22 @@ class TextFormatter(logging.Formatter):
         time = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
         fields = "".join(f" {name}={value}" for name, value in find_fields(record).items())
         line = f"{time} {record.levelname.lower()} {record.getMessage()}{fields}"
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        return f"{line}\n{format_traceback(record.exc_info)}" if record.exc_info else line
+
+
+def format_traceback(exc_info: ExcInfo) -> str:
+    """Where it happened and what kinds of errors they were, without their words.
+
+    A driver's or a library's message may hold the content of a trace; ragsonde's own never do.
+    """
+    lines: list[str] = []
+    error = exc_info[1]
+    while error is not None:
+        words = f": {error}" if isinstance(error, RagsondeError) else ""
+        frames = "".join(traceback.format_tb(error.__traceback__)).rstrip("\n")
+        lines[:0] = [frames, f"{type(error).__module__}.{type(error).__qualname__}{words}"]
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return "\n".join(line for line in lines if line)
 
 
 def find_fields(record: logging.LogRecord) -> dict[str, object]:

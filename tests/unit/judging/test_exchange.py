@@ -188,6 +188,16 @@ def test_no_repair_without_time_for_it():
     assert len(provider.asked) == 1
 
 
+def test_without_time_for_a_repair_the_fault_is_the_replys_own():
+    def answer_late():
+        _wait_until(exchange.deadline)
+        return make_completion("no JSON")
+
+    exchange, provider = run(answer_late, seconds=0.05)
+    assert {fault.cause for fault in exchange.run().faults.values()} == {Cause.INVALID_REPLY}
+    assert len(provider.asked) == 1
+
+
 def test_a_repair_that_the_deadline_ended_keeps_the_first_reply():
     def time_out():
         _wait_until(exchange.deadline)
@@ -207,10 +217,10 @@ def test_timeouts_are_few_and_fit_into_the_time_that_remains(remaining, timeout)
 
 
 def test_raw_replies_are_kept_up_to_a_bound_and_storable():
-    exchange, _ = run(*[make_completion("\u20ac" * 20_000 + "\x00")] * 2)
+    exchange, _ = run(*[make_completion("\x00" + "\u20ac" * 20_000)] * 2)
     kept = exchange.run().calls[0].reply
     assert len(kept.encode()) <= 16 * 1024
-    assert set(kept) == {"\u20ac"}
+    assert set(kept) == {"\ufffd", "\u20ac"}
 
 
 def _wait_until(moment):

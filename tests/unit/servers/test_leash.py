@@ -118,7 +118,12 @@ def test_a_directory_that_cannot_be_entered_is_told():
 def test_a_program_runs_as_the_account_without_roots_groups():
     account = Account("nobody", NOBODY.pw_uid, NOBODY.pw_gid)
 
-    outcome = run(["/bin/sh", "-c", "id -u; id -g; id -G"], account=account)
+    before = os.getgroups()
+    os.setgroups([0, 4])
+    try:
+        outcome = run(["/bin/sh", "-c", "id -u; id -g; id -G"], account=account)
+    finally:
+        os.setgroups(before)
 
     assert outcome.output.split() == [str(NOBODY.pw_uid), str(NOBODY.pw_gid), str(NOBODY.pw_gid)]
 

@@ -58,6 +58,13 @@ def test_only_lines_of_this_run_are_complaints(tmp_path):
     assert log.complaint(since_bytes=since) == ""
 
 
+def test_of_a_long_log_only_the_end_is_read(tmp_path):
+    log = LogFile(tmp_path / "x.log")
+    log.path.write_text("ERROR: long ago\n" + "fine\n" * 10_000)
+
+    assert log.complaint() == "fine"
+
+
 def test_a_missing_log_has_no_complaint_and_no_size(tmp_path):
     log = LogFile(tmp_path / "x.log")
 

@@ -60,15 +60,24 @@ def test_a_death_is_told_once_and_followed_by_a_new_life(mortal):
     watch = Watch(mortal, backoff=quick())
     watch.begin()
     mortal.log.path.write_text("Error: no room\n")
-    mortal.exit_code = -9
+    mortal.exit_code = 1
 
     assert watch.tend() == (
         ProcessEvent(
-            "mortal", Change.DIED, pid=1, exit_code=-9, restart_in_seconds=0.01, detail="Error: no room"
+            "mortal", Change.DIED, pid=1, exit_code=1, restart_in_seconds=0.01, detail="Error: no room"
         ),
     )
     assert tend_until_something_happens(watch) == (ProcessEvent("mortal", Change.STARTED, pid=2),)
     assert watch.tend() == ()
+
+
+def test_the_last_line_of_what_was_killed_says_nothing_and_is_not_told(mortal):
+    watch = Watch(mortal, backoff=quick())
+    watch.begin()
+    mortal.log.path.write_text("ready\n")
+    mortal.exit_code = -9
+
+    assert watch.tend()[0].detail == ""
 
 
 def test_what_cannot_be_started_is_tried_again_after_a_longer_pause(mortal):

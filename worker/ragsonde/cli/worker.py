@@ -124,9 +124,8 @@ def declare_topology(broker_url: str, *, foreign: Sequence[str], may_share: bool
         shared = [queue for queue in publisher.look_up(foreign) if queue.consumers]
         if shared and not may_share:
             raise SetupError(
-                f"queue {shared[0].name} has {shared[0].consumers} other consumers, who would each get a part "
-                "of its messages: give ragsonde a queue of its own, or use --share-queue if they are "
-                "ragsonde's"
+                f"queue {shared[0].name} has {shared[0].consumers} other consumers: each would get a part "
+                "of its messages; use a queue of its own, or --share-queue if they are ragsonde's"
             )
     except BrokerLostError as error:
         logger.warning("broker_away", extra={"error": str(error)})

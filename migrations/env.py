@@ -1,0 +1,42 @@
+"""How Alembic reaches the database: one at a time, never waiting long for a lock that writers hold."""
+
+from __future__ import annotations
+
+import re
+
+from alembic import context
+from sqlalchemy import Connection, text
+
+from ragsonde.storage.tables import PARTITIONED, Tables
+
+LOCK_TIMEOUT = "5s"  # a migration that cannot have its lock gives up before writers queue up behind it
+STATEMENT_TIMEOUT = "15min"
+TURN_TIMEOUT = "60s"  # how long to wait for another process that migrates
+ADVISORY_LOCK = 6_471_382_205_113_092_719
+
+_PARTITION = re.compile(rf"({'|'.join(PARTITIONED)})_\d{{8}}")
+
+
+def is_ours(name: str | None, kind: str, _parents: object) -> bool:
+    """False for partitions: they come and go with the days, only their parents are migrated."""
+    return not (kind == "table" and name is not None and _PARTITION.fullmatch(name))
+
+
+def migrate(connection: Connection) -> None:
+    """All in one transaction: so its lock cannot outlive it, not even behind a pooler of transactions."""
+    context.configure(
+        connection=connection,
+        target_metadata=Tables.metadata,
+        include_name=is_ours,
+        compare_server_default=True,
+    )
+    with context.begin_transaction():
+        connection.execute(text(f"SET LOCAL statement_timeout = '{STATEMENT_TIMEOUT}'"))
+        connection.execute(text(f"SET LOCAL lock_timeout = '{TURN_TIMEOUT}'"))
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
+        connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
+        context.run_migrations()
+
+
+with context.config.attributes["engine"].connect() as connection:
+    migrate(connection)

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from alembic import command
+from sqlalchemy import inspect, text
+
+import ragsonde
+from ragsonde.storage.engine import build_engine
+from ragsonde.storage.migrations import build_config, find_migrations, migrate, schema_state
+from ragsonde.storage.partitions import ensure_partitions
+from ragsonde.storage.tables import CURRENT_SCORE, Tables
+from ragsonde_schemas.errors import DatabaseLostError, SetupError
+from services.postgres import own_database
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Engine
+
+pytestmark = pytest.mark.integration
+DAY = date(2026, 6, 15)
+
+
+@pytest.fixture
+def empty_url(postgres_server) -> Iterator[str]:
+    with own_database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture
+def empty_engine(empty_url) -> Iterator[Engine]:
+    engine = build_engine(empty_url, application_name="ragsonde test")
+    yield engine
+    engine.dispose()
+
+
+def list_tables(engine):
+    return set(inspect(engine).get_table_names())
+
+
+def test_migrations_lead_to_the_models_exactly(empty_engine, empty_url):
+    migrate(empty_url)
+    ensure_partitions(empty_engine, today=DAY, days_ahead=1)
+    command.check(build_config(empty_engine))
+
+
+def test_an_empty_database_has_no_revision_and_a_migrated_one_the_newest(empty_engine, empty_url):
+    current, head = schema_state(empty_engine)
+    assert current is None
+    assert head is not None
+    migrate(empty_url)
+    assert schema_state(empty_engine) == (head, head)
+
+
+def test_migrating_again_changes_nothing(empty_engine, empty_url):
+    migrate(empty_url)
+    before = list_tables(empty_engine)
+    migrate(empty_url)
+    assert list_tables(empty_engine) == before == {*Tables.metadata.tables, "alembic_version"}
+
+
+def test_down_and_up_again_with_partitions_in_place(empty_engine, empty_url):
+    migrate(empty_url)
+    ensure_partitions(empty_engine, today=DAY, days_ahead=1)
+    command.downgrade(build_config(empty_engine), "base")
+    assert list_tables(empty_engine) == {"alembic_version"}
+    command.upgrade(build_config(empty_engine), "head")
+    command.check(build_config(empty_engine))
+
+
+def test_three_processes_may_migrate_at_once(empty_engine, empty_url):
+    program = "import sys; from ragsonde.storage.migrations import migrate; migrate(sys.argv[1])"
+    processes = [subprocess.Popen([sys.executable, "-c", program, empty_url]) for _ in range(3)]
+    assert [process.wait(timeout=60) for process in processes] == [0, 0, 0]
+    current, head = schema_state(empty_engine)
+    assert current == head
+
+
+def test_threads_may_migrate_at_once(empty_engine, empty_url):
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(migrate, [empty_url] * 3))
+    current, head = schema_state(empty_engine)
+    assert current == head
+
+
+def test_a_lock_of_a_writer_is_not_waited_for_long(empty_engine, empty_url):
+    migrate(empty_url)
+    with empty_engine.connect() as writer, writer.begin():
+        writer.execute(text("LOCK TABLE suspect IN ROW EXCLUSIVE MODE"))
+        with pytest.raises(Exception, match="lock timeout"):
+            command.downgrade(build_config(empty_engine), "base")
+    assert "suspect" in list_tables(empty_engine)
+
+
+def test_the_view_has_the_columns_that_reads_are_written_against(engine):
+    columns = [column["name"] for column in inspect(engine).get_columns("current_score")]
+    assert columns == [column.name for column in CURRENT_SCORE.columns]
+
+
+def test_a_server_that_is_away_is_a_lost_database():
+    with pytest.raises(DatabaseLostError):
+        migrate("postgresql://postgres@127.0.0.1:1/nothing")
+
+
+class TestFinding:
+    def test_in_a_checkout_they_lie_beside_the_source_roots(self):
+        assert find_migrations() == Path(ragsonde.__file__).parents[2] / "migrations"
+
+    def test_in_a_wheel_they_lie_beside_the_package(self, tmp_path, monkeypatch):
+        installed = tmp_path / "site-packages"
+        module = installed / "ragsonde/storage/migrations.py"
+        for name in ("ragsonde/storage/migrations.py", "ragsonde_migrations/env.py"):
+            (installed / name).parent.mkdir(parents=True)
+            (installed / name).touch()
+        monkeypatch.setattr("ragsonde.storage.migrations.__file__", str(module))
+        assert find_migrations() == installed / "ragsonde_migrations"
+
+    def test_where_they_are_missing_it_says_where_it_looked(self, tmp_path, monkeypatch):
+        module = tmp_path / "lib/ragsonde/storage/migrations.py"
+        monkeypatch.setattr("ragsonde.storage.migrations.__file__", str(module))
+        with pytest.raises(SetupError, match="ragsonde_migrations"):
+            find_migrations()

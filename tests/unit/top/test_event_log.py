@@ -1,0 +1,52 @@
+import json
+import logging
+
+import pytest
+
+from ragsonde.event_log import JsonFormatter, TextFormatter, format_traceback
+from ragsonde_schemas.errors import DatabaseLostError
+
+
+def make_record(**fields):
+    record = logging.LogRecord("ragsonde.x", logging.WARNING, __file__, 1, "something_happened", None, None)
+    vars(record).update(fields)
+    return record
+
+
+def raise_and_catch():
+    try:
+        try:
+            int("the text of a trace")
+        except ValueError as error:
+            raise DatabaseLostError("Postgres is away") from error
+    except DatabaseLostError as error:
+        return type(error), error, error.__traceback__
+
+
+def test_an_event_is_one_json_object_with_its_fields():
+    event = json.loads(JsonFormatter().format(make_record(trace_id="t-1", seconds=0.5)))
+    assert (event["event"], event["level"], event["trace_id"], event["seconds"]) == (
+        "something_happened",
+        "warning",
+        "t-1",
+        0.5,
+    )
+
+
+def test_text_shows_the_same_on_one_line():
+    line = TextFormatter().format(make_record(trace_id="t-1"))
+    assert line.endswith("warning something_happened trace_id=t-1")
+
+
+@pytest.mark.parametrize("formatter", [JsonFormatter(), TextFormatter()])
+def test_a_traceback_shows_the_place_and_our_own_words_but_no_content(formatter):
+    shown = formatter.format(make_record(exc_info=raise_and_catch()))
+    assert "raise_and_catch" in shown
+    assert "builtins.ValueError" in shown
+    assert "DatabaseLostError: Postgres is away" in shown
+    assert "invalid literal" not in shown
+
+
+def test_the_first_error_of_a_chain_comes_first():
+    shown = format_traceback(raise_and_catch())
+    assert shown.index("ValueError") < shown.index("DatabaseLostError")

@@ -1,0 +1,82 @@
+"""Every call of one exchange, kept as evidence."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from ragsonde.extraction.texts import mend_text
+from ragsonde_schemas.assessment import JudgeCall
+
+if TYPE_CHECKING:
+    from ragsonde.judging.completion import CallFaultError, Completion
+
+logger = logging.getLogger(__name__)
+
+LONGEST_KEPT_REPLY = 16 * 1024
+"""Bytes of a raw reply that are kept."""
+
+
+class CallLog:
+    """Grows by one with each call that ended, well or not.
+
+    Args:
+        model: as configured.
+    """
+
+    def __init__(self, *, model: str) -> None:
+        self._model = model
+        self._calls: list[JudgeCall] = []
+
+    @property
+    def calls(self) -> tuple[JudgeCall, ...]:
+        """All of them, oldest first."""
+        return tuple(self._calls)
+
+    def add_completion(self, purpose: str, completion: Completion, *, outcome: str) -> None:
+        """Keeps a call that was answered."""
+        self._calls.append(
+            JudgeCall(
+                purpose=purpose,
+                model=self._model,
+                answered_model=completion.model,
+                outcome=outcome,
+                tokens_in=completion.tokens_in,
+                tokens_out=completion.tokens_out,
+                cost_usd=completion.cost_usd,
+                seconds=completion.seconds,
+                reply=_bound(completion.text or completion.refusal or ""),
+            )
+        )
+
+    def add_failure(self, purpose: str, fault: CallFaultError) -> None:
+        """Keeps a call that the provider refused."""
+        self._calls.append(
+            JudgeCall(
+                purpose=purpose,
+                model=self._model,
+                outcome=fault.cause,
+                seconds=fault.seconds,
+                reply=_bound(fault.evidence),
+            )
+        )
+
+    def report_lost(self, *, judge: str, trace_id: str) -> None:
+        """Logs the calls that were answered, and paid, before an outage: they will be made and paid again."""
+        for call in self._calls:
+            logger.warning(
+                "judge_call_lost",
+                extra={
+                    "judge": judge,
+                    "trace_id": trace_id,
+                    "purpose": call.purpose,
+                    "outcome": call.outcome,
+                    "tokens_in": call.tokens_in,
+                    "tokens_out": call.tokens_out,
+                    "cost_usd": call.cost_usd,
+                },
+            )
+
+
+def _bound(reply: str) -> str:
+    return mend_text(reply).encode()[:LONGEST_KEPT_REPLY].decode(errors="ignore")

@@ -1,0 +1,144 @@
+"""One model called through litellm, and nothing else of litellm: no retries, no cache, no callbacks."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from ragsonde.extraction.texts import mend_text
+from ragsonde.judging.completion import Completion
+from ragsonde.judging.litellm_loading import load_litellm
+from ragsonde.judging.options import ReplyFormat
+from ragsonde.judging.provider_errors import translate_error
+from ragsonde_schemas.errors import JudgePausedError
+
+if TYPE_CHECKING:
+    from ragsonde.judging.options import JudgeOptions
+    from ragsonde.judging.prompt import Message
+
+SCHEMA_NAME = "verdicts"
+_NO_KEY = "none"
+
+
+class LitellmProvider:
+    """The model that a judge's options name; may be called from any number of threads at once."""
+
+    def __init__(self, options: JudgeOptions) -> None:
+        self._options = options
+        self._reply_format = options.reply_format
+
+    def complete(
+        self,
+        messages: list[Message],
+        *,
+        schema: dict[str, Any],
+        max_tokens: int,
+        timeout_seconds: float,
+    ) -> Completion:
+        """The model's answer, asked for once.
+
+        Raises:
+            CallFaultError: it will not answer this.
+            JudgeUnavailableError: it cannot answer now.
+            JudgePausedError: it cannot answer until somebody acts.
+        """
+        litellm, provider_error = load_litellm()
+        key = self._read_key()
+        begun = time.monotonic()
+        try:
+            response = litellm.completion(
+                model=self._options.model,
+                messages=messages,
+                max_tokens=max_tokens,
+                timeout=timeout_seconds,
+                max_retries=0,
+                num_retries=0,
+                drop_params=True,
+                **self._choose_format(litellm, schema),
+                **self._list_given(key),
+            )
+        except provider_error as error:
+            seconds = time.monotonic() - begun
+            failure = translate_error(error, judge=self._options.name, secret=key, seconds=seconds)
+        else:
+            return self._read(response, seconds=time.monotonic() - begun)
+        raise failure  # out here litellm's error, which may hold the key, is not in its context
+
+    def _list_given(self, key: str | None) -> dict[str, Any]:
+        options = self._options
+        given = {"api_key": key, "api_base": options.api_base, "temperature": options.temperature}
+        return {"no-log": True} | {name: value for name, value in given.items() if value is not None}
+
+    def _choose_format(self, litellm: Any, schema: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - a module
+        if self._reply_format is ReplyFormat.AUTO:
+            self._reply_format = _find_format(litellm, self._options.model or "")
+        if self._reply_format is ReplyFormat.TEXT:
+            return {}
+        if self._reply_format is ReplyFormat.JSON:
+            return {"response_format": {"type": "json_object"}}
+        described = {"name": SCHEMA_NAME, "strict": True, "schema": schema}
+        return {"response_format": {"type": "json_schema", "json_schema": described}}
+
+    def _read_key(self) -> str | None:
+        options = self._options
+        if options.api_key is not None:
+            return options.api_key.get_secret_value()
+        if options.api_key_env is not None:
+            return self._read_variable(options.api_key_env)
+        if options.api_key_file is not None:
+            return self._read_file()
+        is_local = options.api_base is not None and (options.model or "").startswith("openai/")
+        return _NO_KEY if is_local and not os.environ.get("OPENAI_API_KEY") else None
+
+    def _read_variable(self, name: str) -> str:
+        key = os.environ.get(name, "").strip()
+        if not key:
+            raise JudgePausedError(
+                self._options.name, f"environment variable {name} is not set: it must hold the API key"
+            )
+        return key
+
+    def _read_file(self) -> str:
+        path = self._options.api_key_file
+        try:
+            key = path.read_text().strip() if path is not None else ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise JudgePausedError(
+                self._options.name, f"cannot read the API key from {path}: {type(error).__name__}"
+            ) from None
+        if not key:
+            raise JudgePausedError(self._options.name, f"{path} is empty: it must hold the API key")
+        return key
+
+    def _read(self, response: Any, *, seconds: float) -> Completion:  # noqa: ANN401 - litellm's response
+        choice = response.choices[0] if response.choices else None
+        usage = getattr(response, "usage", None)
+        tokens_in = getattr(usage, "prompt_tokens", None)
+        tokens_out = getattr(usage, "completion_tokens", None)
+        return Completion(
+            text=mend_text(choice.message.content or "") if choice else "",
+            finish_reason=str(choice.finish_reason) if choice else "stop",
+            refusal=getattr(choice.message, "refusal", None) if choice else None,
+            model=response.model,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            cost_usd=self._find_cost(response, tokens_in, tokens_out),
+            seconds=seconds,
+        )
+
+    def _find_cost(self, response: Any, tokens_in: int | None, tokens_out: int | None) -> float | None:  # noqa: ANN401
+        prices = self._options.prices
+        if prices is None:
+            known = response._hidden_params.get("response_cost")  # noqa: SLF001 - where litellm leaves it
+            return float(known) if known is not None else None
+        if tokens_in is None or tokens_out is None:
+            return None
+        return (tokens_in * prices.input_usd_per_million + tokens_out * prices.output_usd_per_million) / 1e6
+
+
+def _find_format(litellm: Any, model: str) -> ReplyFormat:  # noqa: ANN401 - a module
+    if litellm.supports_response_schema(model=model):
+        return ReplyFormat.SCHEMA
+    known = litellm.get_supported_openai_params(model=model) or ()
+    return ReplyFormat.JSON if "response_format" in known else ReplyFormat.TEXT

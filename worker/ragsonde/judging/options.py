@@ -1,0 +1,118 @@
+"""What is configured for one judge."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import ConfigDict, Field, SecretStr, model_validator
+
+from ragsonde_schemas.value import Value
+
+DEFAULT_MAX_TOKENS = 4096
+"""Room for about 170 tokens of verdicts, and for what a reasoning model thinks before it writes them."""
+
+
+class JudgeKind(StrEnum):
+    """Where a judge's verdicts come from."""
+
+    LEXICAL = "lexical"
+    """word overlap, in this process, free"""
+    LITELLM = "litellm"
+    """an LLM, through litellm"""
+    RECORDED = "recorded"
+    """a file of verdicts"""
+
+
+class Reasons(StrEnum):
+    """For what an LLM judge is asked to give reasons: they are read by people and cost tokens."""
+
+    NONE = "none"
+    TRACE = "trace"
+    """one sentence a trace"""
+    CONTEXT = "context"
+    """also a few words a context"""
+
+
+class ReplyFormat(StrEnum):
+    """How an LLM is held to the form of its reply."""
+
+    AUTO = "auto"
+    """schema where litellm knows that the model supports it, else json, else text"""
+    SCHEMA = "schema"
+    JSON = "json"
+    TEXT = "text"
+
+
+class TokenPrices(Value):
+    """What a model costs, where litellm does not know it or knows it wrong; US dollars a million tokens."""
+
+    input_usd_per_million: Annotated[float, Field(ge=0)]
+    output_usd_per_million: Annotated[float, Field(ge=0)]
+
+
+_LITELLM_ONLY = ("model", "api_base", "api_key", "api_key_env", "api_key_file", "prices")
+_KEY_SOURCES = ("api_key", "api_key_env", "api_key_file")
+
+
+class JudgeOptions(Value):
+    """One judge as configured.
+
+    Attributes:
+        name: its name in scores, series and commands.
+        sample: the share of traces it judges, drawn by trace id.
+        model: litellm's name of the model, with the provider in front: `openai/gpt-5-mini`.
+        api_base: where the provider's API is, if not at its usual address.
+        api_key, api_key_env, api_key_file: the key itself, or the environment variable or the file that holds
+            it (read again for each call); none of them: the provider's own variable, e.g. OPENAI_API_KEY.
+        temperature: left out for models that refuse it, and where None.
+        timeout_seconds: for one call; deadline_seconds: for one trace, all calls together.
+        max_tokens: of a reply; asked once more with double the room when that was too little.
+        path: of the recorded verdicts.
+    """
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
+    kind: JudgeKind
+    sample: Annotated[float, Field(ge=0, le=1)] = 1.0
+    model: str | None = None
+    api_base: str | None = None
+    api_key: SecretStr | None = None
+    api_key_env: str | None = None
+    api_key_file: Path | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0
+    timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 60.0
+    deadline_seconds: Annotated[float, Field(gt=0, le=1800)] = 120.0
+    max_tokens: Annotated[int, Field(ge=64, le=200_000)] = DEFAULT_MAX_TOKENS
+    reasons: Reasons = Reasons.TRACE
+    reply_format: ReplyFormat = ReplyFormat.AUTO
+    prices: TokenPrices | None = None
+    path: Path | None = None
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> Self:
+        problems = [*self._find_missing(), *self._find_superfluous()]
+        if problems:
+            raise ValueError(f"judge {self.name}: {'; '.join(problems)}")
+        return self
+
+    def _find_missing(self) -> list[str]:
+        if self.kind is JudgeKind.LITELLM and not self.model:
+            return ["kind litellm needs `model`, for example openai/gpt-5-mini"]
+        if self.kind is JudgeKind.RECORDED and self.path is None:
+            return ["kind recorded needs `path`, a JSONL file with one assessment a trace"]
+        return []
+
+    def _find_superfluous(self) -> list[str]:
+        problems = []
+        if self.kind is not JudgeKind.LITELLM:
+            given = [key for key in _LITELLM_ONLY if getattr(self, key) is not None]
+            problems += [f"`{key}` is for kind litellm, not {self.kind}: remove it" for key in given]
+        if self.kind is not JudgeKind.RECORDED and self.path is not None:
+            problems.append(f"`path` is for kind recorded, not {self.kind}: remove it")
+        sources = [key for key in _KEY_SOURCES if getattr(self, key) is not None]
+        if len(sources) > 1:
+            problems.append(f"{' and '.join(sources)} are both given: keep one")
+        return problems

@@ -1,0 +1,1 @@
+"""Postgres: where traces, evaluations, scores and parked messages are kept."""

@@ -1,0 +1,213 @@
+"""Taking in a trace: new, revision, duplicate or one too many; all of it in one transaction.
+
+Deliveries of the same record take turns: an advisory lock on its name is held until the commit, so that what
+is decided by looking is still true when it is written, with any number of workers. Usually that is two round
+trips: lock and look, then all inserts and the commit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragsonde.storage.engine import pipelined_transaction
+from ragsonde.storage.result_rows import JudgedResult, insert_results, sum_spending
+from ragsonde.storage.trace_rows import (
+    INSERT_TRACE,
+    INSERT_TRACE_TEXT,
+    list_key_columns,
+    list_trace_columns,
+    to_utc,
+)
+from ragsonde.storage.transitions import UNFINISHED, list_sources, require_birth
+from ragsonde_schemas.evaluation import Admission, EvaluationKey, EvaluationState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psycopg import Connection
+    from psycopg.rows import TupleRow
+    from sqlalchemy import Engine
+
+    from ragsonde_schemas.evaluation import PlannedEvaluation
+    from ragsonde_schemas.trace import Trace, TraceKey
+
+_LOCK = "SELECT pg_advisory_xact_lock(%(lock)s)"
+
+_FIND = """
+SELECT day, revision, content_hash, occurred_at FROM trace
+WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s
+  AND day BETWEEN %(first_day)s AND %(last_day)s
+ORDER BY day DESC, revision DESC
+"""
+
+_FIND_PENDING = """
+SELECT judge, fingerprint FROM evaluation
+WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
+  AND revision = %(revision)s AND state = ANY(%(unfinished)s)
+ORDER BY judge, fingerprint
+"""
+
+_SUPERSEDE = """
+WITH old AS (
+    UPDATE evaluation
+    SET state = 'superseded', lease_until = NULL, next_attempt_at = NULL, queued_until = NULL,
+        finished_at = CASE WHEN state = 'running' THEN NULL ELSE coalesce(finished_at, %(now)s) END
+    WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
+      AND revision < %(revision)s AND state = ANY(%(sources)s)
+    RETURNING trace_id, app, record_key, revision, day, judge, fingerprint
+)
+SELECT count(*) FROM old JOIN score USING (trace_id, app, record_key, revision, day, judge, fingerprint)
+WHERE day = %(day)s
+"""
+"""A running one keeps its count of unfinished starts: by it the run still going on may end it later."""
+
+_INSERT_EVALUATIONS = """
+INSERT INTO evaluation (
+    trace_id, app, record_key, revision, day, judge, fingerprint, state, cause, sample_rate, created_at,
+    next_attempt_at, queued_until, finished_at, calls, tokens_in, tokens_out, cost_usd)
+SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, state, cause,
+    sample_rate, %(now)s,
+    CASE WHEN state = 'waiting' THEN %(now)s END, CASE WHEN state = 'waiting' THEN %(queued_until)s END,
+    CASE WHEN state <> 'waiting' THEN %(now)s END, calls, tokens_in, tokens_out, cost_usd
+FROM unnest(
+    %(judges)s::text[], %(fingerprints)s::text[], %(states)s::text[], %(causes)s::text[],
+    %(sample_rates)s::float8[], %(calls)s::int[], %(tokens_in)s::int[], %(tokens_out)s::int[],
+    %(costs_usd)s::float8[]
+) AS r(judge, fingerprint, state, cause, sample_rate, calls, tokens_in, tokens_out, cost_usd)
+"""
+
+
+class _Stored(NamedTuple):
+    day: date
+    revision: int
+    content_hash: str
+    occurred_at: datetime
+
+
+def admit_trace(
+    engine: Engine,
+    trace: Trace,
+    planned: Sequence[PlannedEvaluation],
+    *,
+    now: datetime,
+    queued_seconds: int,
+    max_revisions: int,
+) -> Admission:
+    """What became of the trace; `ports.TraceStore.admit` says what that can be.
+
+    A guessed time gives way to the one that is stored: the first receipt is the better guess, and so `day` is
+    always the date of `occurred_at`.
+
+    Raises:
+        DatabaseLostError: nothing was stored, or it is not known; call again.
+        psycopg.errors.CheckViolation: the day has no partition yet.
+        ValueError: an evaluation is planned in a state that none is born in.
+    """
+    for evaluation in planned:
+        require_birth(evaluation.state, judge=evaluation.judge)
+    key = trace.key
+    with pipelined_transaction(engine) as connection:
+        connection.execute(_LOCK, {"lock": hash_record(key)})
+        stored = _find_revisions(connection, trace)
+        twin = next((row for row in stored if row.content_hash == trace.content_hash), None)
+        newest = twin or (stored[0] if stored else None)
+        if newest is not None and trace.occurred_at_guessed:
+            key = key.model_copy(update={"day": newest.day})
+            trace = trace.model_copy(update={"occurred_at": to_utc(newest.occurred_at)})
+        if twin is not None:
+            last = max(row.revision for row in stored if row.day == twin.day)
+            pending = _find_pending(connection, key, revision=last)
+            return Admission(kind="duplicate", key=key, revision=twin.revision, pending=pending)
+        revision = 1 if newest is None else newest.revision + 1
+        if revision > max_revisions:
+            return Admission(kind="over_limit", key=key, revision=revision - 1)
+        columns = {
+            **list_trace_columns(trace),
+            "day": key.day,
+            "revision": revision,
+            "now": now,
+            "queued_until": now + timedelta(seconds=queued_seconds),
+        }
+        superseded = _supersede(connection, columns) if revision > 1 else 0
+        _insert(connection, columns, planned)
+    return Admission(
+        kind="new" if revision == 1 else "revision",
+        key=key,
+        revision=revision,
+        pending=tuple(
+            EvaluationKey(
+                trace=key, revision=revision, judge=evaluation.judge, fingerprint=evaluation.fingerprint
+            )
+            for evaluation in planned
+            if evaluation.state is EvaluationState.WAITING
+        ),
+        superseded=superseded,
+    )
+
+
+def hash_record(key: TraceKey) -> int:
+    """A 64-bit name of the record for the advisory lock; two records with the same one merely take turns."""
+    name = f"{key.app}\x1f{key.trace_id}\x1f{key.record_key}"
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def _find_revisions(connection: Connection[TupleRow], trace: Trace) -> list[_Stored]:
+    """The stored revisions, newest first; for a guessed time those of the day before too."""
+    last_day = trace.key.day
+    parameters = {
+        "trace_id": trace.trace_id,
+        "app": trace.app,
+        "record_key": trace.record_key,
+        "first_day": last_day - timedelta(days=1) if trace.occurred_at_guessed else last_day,
+        "last_day": last_day,
+    }
+    return [_Stored(*row) for row in connection.execute(_FIND, parameters).fetchall()]
+
+
+def _find_pending(
+    connection: Connection[TupleRow], key: TraceKey, *, revision: int
+) -> tuple[EvaluationKey, ...]:
+    parameters = {**list_key_columns(key, revision=revision), "unfinished": sorted(UNFINISHED)}
+    return tuple(
+        EvaluationKey(trace=key, revision=revision, judge=judge, fingerprint=fingerprint)
+        for judge, fingerprint in connection.execute(_FIND_PENDING, parameters).fetchall()
+    )
+
+
+def _supersede(connection: Connection[TupleRow], columns: dict[str, Any]) -> int:
+    parameters = {**columns, "sources": list_sources(EvaluationState.SUPERSEDED)}
+    row = connection.execute(_SUPERSEDE, parameters).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _insert(
+    connection: Connection[TupleRow], columns: dict[str, Any], planned: Sequence[PlannedEvaluation]
+) -> None:
+    connection.execute(INSERT_TRACE, columns)
+    connection.execute(INSERT_TRACE_TEXT, columns)
+    if planned:
+        connection.execute(_INSERT_EVALUATIONS, {**columns, **_list_evaluation_columns(planned)})
+    results = [
+        JudgedResult(evaluation.judge, evaluation.fingerprint, evaluation.result)
+        for evaluation in planned
+        if evaluation.result is not None
+    ]
+    insert_results(connection, columns, results)
+
+
+def _list_evaluation_columns(planned: Sequence[PlannedEvaluation]) -> dict[str, list[Any]]:
+    results = [evaluation.result for evaluation in planned]
+    spending = [result and sum_spending(result.assessment) for result in results]
+    return {
+        "judges": [evaluation.judge for evaluation in planned],
+        "fingerprints": [evaluation.fingerprint for evaluation in planned],
+        "states": [evaluation.state.value for evaluation in planned],
+        "causes": [result and result.cause and result.cause.value for result in results],
+        "sample_rates": [evaluation.sample_rate for evaluation in planned],
+        "calls": [spent and spent.calls for spent in spending],
+        "tokens_in": [spent and spent.tokens_in for spent in spending],
+        "tokens_out": [spent and spent.tokens_out for spent in spending],
+        "costs_usd": [spent and spent.cost_usd for spent in spending],
+    }

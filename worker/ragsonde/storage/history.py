@@ -1,0 +1,207 @@
+"""All that is known of a trace: revisions, evaluations, verdicts, scores and parked messages that name it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, select
+
+from ragsonde.storage.engine import translating_losses
+from ragsonde.storage.parking_store import ParkedMessage, find_parked
+from ragsonde.storage.result_rows import rebuild_assessment, rebuild_outcome
+from ragsonde.storage.tables import (
+    EVALUATION_KEY,
+    REVISION_KEY,
+    AssessmentRow,
+    EvaluationRow,
+    JudgeReplyRow,
+    ScoreRow,
+    Tables,
+    TraceRow,
+    TraceTextRow,
+)
+from ragsonde.storage.trace_rows import rebuild_trace, to_utc
+from ragsonde_schemas.assessment import Assessment
+from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.evaluation import EvaluationKey, EvaluationState
+from ragsonde_schemas.score import Outcome
+from ragsonde_schemas.trace import Trace, TraceKey
+from ragsonde_schemas.value import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Connection, Engine
+
+    Row = Mapping[str, Any]
+
+_TEXTS = ("query", "retrieval_query", "turns", "contexts", "answer", "reference")
+
+
+class EvaluationHistory(Value):
+    """One evaluation as it stands.
+
+    Attributes:
+        attempts: failures that were the trace's own.
+        starts: how often a worker took it up.
+        unfinished_starts: of these, since a run last ended in a transaction.
+        next_attempt_at: when it is due, where it waits.
+        lease_until: until when it is somebody's, where it runs.
+        calls, tokens_in, tokens_out, cost_usd: None = not known.
+        outcomes: of all scorers, by name and version.
+    """
+
+    key: EvaluationKey
+    state: EvaluationState
+    cause: Cause | None
+    attempts: int
+    starts: int
+    unfinished_starts: int
+    sample_rate: float
+    created_at: datetime
+    finished_at: datetime | None
+    next_attempt_at: datetime | None
+    lease_until: datetime | None
+    calls: int | None
+    tokens_in: int | None
+    tokens_out: int | None
+    cost_usd: float | None
+    assessment: Assessment | None
+    outcomes: tuple[Outcome, ...]
+
+
+class RevisionHistory(Value):
+    """One revision of a record.
+
+    Attributes:
+        admitted_at: when it was stored.
+        trace: None where its texts have been dropped.
+        evaluations: by judge.
+    """
+
+    key: TraceKey
+    revision: int
+    content_hash: str
+    admitted_at: datetime
+    occurred_at: datetime
+    occurred_at_guessed: bool
+    claimed_occurred_at: str | None
+    environment: str
+    release: str
+    variant: str
+    trace: Trace | None
+    evaluations: tuple[EvaluationHistory, ...]
+
+
+class TraceHistory(Value):
+    """All revisions under one trace id, by app, record, day and number; and parked messages, newest first."""
+
+    trace_id: str
+    revisions: tuple[RevisionHistory, ...]
+    parked: tuple[ParkedMessage, ...]
+
+
+def read_history(engine: Engine, trace_id: str, *, app: str | None = None) -> TraceHistory:
+    """All that is known of a trace; without revisions and parked messages where nothing is.
+
+    Args:
+        engine: of this process.
+        trace_id: as the producer gave it.
+        app: only this app's, None for all.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    with translating_losses(), engine.connect() as connection:
+        rows = _read(connection, TraceRow, trace_id, app=app)
+        texts = _by_key(_read(connection, TraceTextRow, trace_id, app=app), REVISION_KEY)
+        evaluations = _read_evaluations(connection, trace_id, app=app)
+    return TraceHistory(
+        trace_id=trace_id,
+        revisions=tuple(
+            _build_revision(row, texts[_pick(row, REVISION_KEY)], evaluations[_pick(row, REVISION_KEY)])
+            for row in rows
+        ),
+        parked=find_parked(engine, trace_id=trace_id),
+    )
+
+
+def _read_evaluations(
+    connection: Connection, trace_id: str, *, app: str | None
+) -> Mapping[tuple[Any, ...], list[EvaluationHistory]]:
+    assessments = _by_key(_read(connection, AssessmentRow, trace_id, app=app), EVALUATION_KEY)
+    replies = _by_key(_read(connection, JudgeReplyRow, trace_id, app=app), EVALUATION_KEY)
+    scores = _by_key(_read(connection, ScoreRow, trace_id, app=app), EVALUATION_KEY)
+    found: dict[tuple[Any, ...], list[EvaluationHistory]] = defaultdict(list)
+    for row in _read(connection, EvaluationRow, trace_id, app=app):
+        key = _pick(row, EVALUATION_KEY)
+        assessment = next((rebuild_assessment(verdicts, replies[key]) for verdicts in assessments[key]), None)
+        outcomes = tuple(rebuild_outcome(score) for score in scores[key])
+        found[_pick(row, REVISION_KEY)].append(_build_evaluation(row, assessment, outcomes))
+    return found
+
+
+def _read(connection: Connection, table: type[Tables], trace_id: str, *, app: str | None) -> list[Row]:
+    """The rows of a trace, ordered by whatever of the key the table has, the day before the revision."""
+    columns = table.__table__.c
+    order = ("app", "record_key", "day", "revision", "judge", "fingerprint", "position", "scorer", "version")
+    conditions = [columns.trace_id == trace_id] + ([] if app is None else [columns.app == app])
+    query = (
+        select(table.__table__)
+        .where(and_(*conditions))
+        .order_by(*(columns[name] for name in order if name in columns))
+    )
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def _by_key(rows: Sequence[Row], key: tuple[str, ...]) -> Mapping[tuple[Any, ...], list[Row]]:
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[_pick(row, key)].append(row)
+    return groups
+
+
+def _pick(row: Row, names: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(row[name] for name in names)
+
+
+def _build_revision(
+    row: Row, texts: Sequence[Row], evaluations: Sequence[EvaluationHistory]
+) -> RevisionHistory:
+    as_it_is = ("revision", "content_hash", "occurred_at_guessed", "claimed_occurred_at", "environment")
+    return RevisionHistory(
+        **{name: row[name] for name in (*as_it_is, "release", "variant")},
+        key=_build_key(row),
+        admitted_at=to_utc(row["admitted_at"]),
+        occurred_at=to_utc(row["occurred_at"]),
+        trace=next((rebuild_trace({**row, **{name: text[name] for name in _TEXTS}}) for text in texts), None),
+        evaluations=tuple(evaluations),
+    )
+
+
+def _build_evaluation(
+    row: Row, assessment: Assessment | None, outcomes: tuple[Outcome, ...]
+) -> EvaluationHistory:
+    moments = ("created_at", "finished_at", "next_attempt_at", "lease_until")
+    numbers = ("attempts", "starts", "unfinished_starts", "calls", "tokens_in", "tokens_out")
+    columns: dict[str, Any] = {
+        name: row[name] for name in (*numbers, "state", "cause", "sample_rate", "cost_usd")
+    }
+    columns |= {name: row[name] and to_utc(row[name]) for name in moments}
+    return EvaluationHistory(
+        **columns,
+        key=EvaluationKey(
+            trace=_build_key(row),
+            revision=row["revision"],
+            judge=row["judge"],
+            fingerprint=row["fingerprint"],
+        ),
+        assessment=assessment,
+        outcomes=outcomes,
+    )
+
+
+def _build_key(row: Row) -> TraceKey:
+    return TraceKey(app=row["app"], trace_id=row["trace_id"], record_key=row["record_key"], day=row["day"])

@@ -1,0 +1,51 @@
+"""Where every trace went: counts that must add up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from ragsonde.storage.engine import translating_losses
+from ragsonde.storage.tables import EvaluationRow, TraceRow
+from ragsonde_schemas.evaluation import EvaluationState
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy import Engine
+
+
+def count_states(
+    engine: Engine, *, since: datetime, app: str | None = None
+) -> dict[tuple[str, EvaluationState], int]:
+    """How many evaluations born since then stand in each state, by judge and state; none = not there.
+
+    For each judge that was configured all the time, their sum is `count_revisions`.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    query = (
+        select(EvaluationRow.judge, EvaluationRow.state, func.count())
+        .where(EvaluationRow.created_at >= since)
+        .group_by(EvaluationRow.judge, EvaluationRow.state)
+        .order_by(EvaluationRow.judge, EvaluationRow.state)
+    )
+    if app is not None:
+        query = query.where(EvaluationRow.app == app)
+    with translating_losses(), engine.connect() as connection:
+        return {(judge, EvaluationState(state)): n for judge, state, n in connection.execute(query)}
+
+
+def count_revisions(engine: Engine, *, since: datetime, app: str | None = None) -> int:
+    """How many revisions were accepted since then.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    query = select(func.count()).select_from(TraceRow).where(TraceRow.admitted_at >= since)
+    if app is not None:
+        query = query.where(TraceRow.app == app)
+    with translating_losses(), engine.connect() as connection:
+        return connection.execute(query).scalar_one()

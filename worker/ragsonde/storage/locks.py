@@ -1,0 +1,51 @@
+"""Advisory locks by which only one of several monitors does a job."""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sqlalchemy import text
+
+from ragsonde.storage.engine import translating_losses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlalchemy import Connection, Engine
+
+_JOB_SPACE = 1_380_011_844
+"""First half of the key of every job's lock; locks of records use the other, one-number key space."""
+
+
+@contextmanager
+def try_job_lock(engine: Engine, name: str) -> Iterator[bool]:
+    """True inside the block when this process has the job to itself, False when another one is at it.
+
+    The lock belongs to a transaction that stays open and does nothing: so it works behind pgbouncer too,
+    holds back no vacuum, and is gone with the connection should this process die.
+
+    Raises:
+        DatabaseLostError: Postgres went away, before or during the block.
+    """
+    with translating_losses(), engine.connect() as connection, connection.begin():
+        is_ours = connection.execute(
+            text("SELECT pg_try_advisory_xact_lock(:space, :job)"),
+            {"space": _JOB_SPACE, "job": hash_job(name)},
+        ).scalar_one()
+        # second, as it also lets go of the snapshot that the portal of a statement with parameters keeps
+        connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
+        yield bool(is_ours)
+
+
+def hold_job_lock(connection: Connection, name: str) -> None:
+    """Waits for the lock of a job; it is let go with the connection's transaction."""
+    connection.execute(
+        text("SELECT pg_advisory_xact_lock(:space, :job)"), {"space": _JOB_SPACE, "job": hash_job(name)}
+    )
+
+
+def hash_job(name: str) -> int:
+    """A 32-bit name of a job."""
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest(), "big", signed=True)

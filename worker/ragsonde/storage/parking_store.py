@@ -1,0 +1,167 @@
+"""Messages that could not be worked on: `ports.ParkingStore` in Postgres, and how people find them again."""
+
+from __future__ import annotations
+
+import json
+import string
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import LargeBinary, func, literal, or_, select
+from sqlalchemy.dialects.postgresql import insert
+
+from ragsonde.storage.engine import translating_losses
+from ragsonde.storage.jsonb import clean_text
+from ragsonde.storage.tables import ParkedMessageRow
+from ragsonde.storage.trace_rows import to_utc
+from ragsonde_schemas.envelope import Envelope
+from ragsonde_schemas.errors import ParkReason
+from ragsonde_schemas.value import Value
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Engine
+
+    from ragsonde.ports import Clock
+
+_OTLP_ID_DIGITS = 32
+_MOST_SHOWN = 50
+
+
+class ParkedMessage(Value):
+    """A parked message without its body.
+
+    Attributes:
+        id: its number in the parking.
+        where: path inside the message, or `body`.
+        body_bytes: the size of the body as it was delivered.
+        kept_bytes: how much of it is kept.
+    """
+
+    id: int
+    message_key: str
+    reason: ParkReason
+    where: str
+    message: str
+    queue: str
+    message_id: str | None
+    content_type: str | None
+    received_at: datetime
+    parked_at: datetime
+    body_bytes: int
+    kept_bytes: int
+
+    @property
+    def is_replayable(self) -> bool:
+        """True when the whole body is kept."""
+        return self.kept_bytes == self.body_bytes
+
+
+class PostgresParkingStore:
+    """Keeps parked messages in Postgres; safe to use from any number of threads and processes."""
+
+    def __init__(self, engine: Engine, *, clock: Clock) -> None:
+        self._engine = engine
+        self._clock = clock
+
+    def park(self, envelope: Envelope, *, reason: ParkReason, message: str, where: str) -> bool:
+        """Stores a message with the reason; False when it is parked for that reason already.
+
+        Raises:
+            DatabaseLostError: it is parked or not; call again.
+        """
+        statement = (
+            insert(ParkedMessageRow)
+            .values(
+                message_key=clean_text(envelope.message_key),
+                reason=reason.value,
+                place=clean_text(where),
+                message=clean_text(message),
+                queue=envelope.queue,
+                message_id=clean_text(envelope.message_id),
+                content_type=clean_text(envelope.content_type),
+                content_encoding=clean_text(envelope.content_encoding),
+                headers={clean_text(name): clean_text(value) for name, value in envelope.headers.items()},
+                published_at=envelope.published_at,
+                received_at=envelope.received_at,
+                parked_at=self._clock.now(),
+                body=envelope.body,
+                body_bytes=envelope.body_bytes,
+            )
+            .on_conflict_do_nothing(index_elements=["message_key", "reason"])
+            .returning(ParkedMessageRow.id)
+        )
+        with translating_losses(), self._engine.begin() as connection:
+            return connection.execute(statement).scalar_one_or_none() is not None
+
+
+def list_parked(engine: Engine, *, limit: int = _MOST_SHOWN) -> tuple[ParkedMessage, ...]:
+    """The messages parked last, newest first.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    return _select(engine, None, limit=limit)
+
+
+def find_parked(engine: Engine, *, trace_id: str, limit: int = _MOST_SHOWN) -> tuple[ParkedMessage, ...]:
+    """The parked messages that name a trace, newest first.
+
+    Looked for are the id as a JSON string and as the 16 bytes of an OTLP id. A compressed body, and what lies
+    beyond the kept part of an oversize one, cannot be looked into.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    names = or_(
+        ParkedMessageRow.message_id == trace_id,
+        ParkedMessageRow.message_key == trace_id,
+        *(
+            func.position(literal(needle, LargeBinary).op("IN")(ParkedMessageRow.body)) > 0
+            for needle in list_needles(trace_id)
+        ),
+    )
+    return _select(engine, names, limit=limit)
+
+
+def read_envelope(engine: Engine, *, parked_id: int) -> Envelope | None:
+    """A parked message as it was delivered, to be worked on again; None when there is no such message.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    table = ParkedMessageRow.__table__
+    with translating_losses(), engine.connect() as connection:
+        row = connection.execute(select(table).where(table.c.id == parked_id)).mappings().one_or_none()
+    if row is None:
+        return None
+    columns: dict[str, Any] = {name: row[name] for name in Envelope.model_fields if name in row}
+    return Envelope(**columns)
+
+
+def list_needles(trace_id: str) -> list[bytes]:
+    """What a body holds that names the trace: the id as JSON, escaped or not, or the bytes of an OTLP id."""
+    needles = {f'"{trace_id}"'.encode(errors="replace"), json.dumps(trace_id).encode()}
+    if len(trace_id) == _OTLP_ID_DIGITS and set(trace_id) <= set(string.hexdigits):
+        needles.add(bytes.fromhex(trace_id))
+    return sorted(needles)
+
+
+def _select(
+    engine: Engine, condition: ColumnElement[bool] | None, *, limit: int
+) -> tuple[ParkedMessage, ...]:
+    columns = ParkedMessageRow.__table__.c
+    query = select(
+        *(columns[name] for name in ("id", "message_key", "reason", "message", "queue", "message_id")),
+        *(columns[name] for name in ("content_type", "received_at", "parked_at", "body_bytes")),
+        columns.place.label("where"),
+        func.length(columns.body).label("kept_bytes"),
+    ).order_by(columns.parked_at.desc(), columns.id.desc())
+    if condition is not None:
+        query = query.where(condition)
+    with translating_losses(), engine.connect() as connection:
+        return tuple(_rebuild(dict(row)) for row in connection.execute(query.limit(limit)).mappings())
+
+
+def _rebuild(row: dict[str, Any]) -> ParkedMessage:
+    times = {name: to_utc(row[name]) for name in ("received_at", "parked_at")}
+    return ParkedMessage(**{**row, **times})

@@ -1,0 +1,180 @@
+"""What an evaluation ended with as rows: assessment, raw replies and scores; one statement a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragsonde.storage.jsonb import clean_text, encode_json, encode_value
+from ragsonde_schemas.assessment import Assessment, JudgeCall
+from ragsonde_schemas.score import Score, Unscored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from psycopg import Connection
+    from psycopg.rows import TupleRow
+
+    from ragsonde_schemas.evaluation import EvaluationResult
+    from ragsonde_schemas.score import Outcome
+
+_INSERT_ASSESSMENTS = """
+INSERT INTO assessment (
+    trace_id, app, record_key, revision, day, judge, fingerprint, content_hash, created_at, answered_model,
+    head, is_truncated, verdicts)
+SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, %(content_hash)s,
+    %(now)s, answered_model, head, is_truncated, verdicts::jsonb
+FROM unnest(
+    %(judges)s::text[], %(fingerprints)s::text[], %(answered_models)s::text[], %(heads)s::text[],
+    %(truncated)s::bool[], %(verdicts)s::text[]
+) AS r(judge, fingerprint, answered_model, head, is_truncated, verdicts)
+ON CONFLICT DO NOTHING
+"""
+
+_INSERT_REPLIES = """
+INSERT INTO judge_reply (
+    trace_id, app, record_key, revision, day, judge, fingerprint, position, created_at, purpose, model,
+    answered_model, outcome, tokens_in, tokens_out, cost_usd, seconds, reply)
+SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, position, %(now)s,
+    purpose, model, answered_model, outcome, tokens_in, tokens_out, cost_usd, seconds, reply
+FROM unnest(
+    %(judges)s::text[], %(fingerprints)s::text[], %(positions)s::smallint[], %(purposes)s::text[],
+    %(models)s::text[], %(answered_models)s::text[], %(outcomes)s::text[], %(tokens_in)s::int[],
+    %(tokens_out)s::int[], %(costs_usd)s::float8[], %(seconds)s::float8[], %(replies)s::text[]
+) AS r(judge, fingerprint, position, purpose, model, answered_model, outcome, tokens_in, tokens_out, cost_usd,
+    seconds, reply)
+ON CONFLICT DO NOTHING
+"""
+
+_INSERT_SCORES = """
+INSERT INTO score (
+    trace_id, app, record_key, revision, day, judge, fingerprint, scorer, version, created_at, status, raw,
+    value, band, passed, cause, reason, details)
+SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, scorer, version,
+    %(now)s, status, raw, value, band, passed, cause, reason, details::jsonb
+FROM unnest(
+    %(judges)s::text[], %(fingerprints)s::text[], %(scorers)s::text[], %(versions)s::text[],
+    %(statuses)s::text[], %(raws)s::float8[], %(values)s::float8[], %(bands)s::text[], %(passed)s::bool[],
+    %(causes)s::text[], %(reasons)s::text[], %(details)s::text[]
+) AS r(judge, fingerprint, scorer, version, status, raw, value, band, passed, cause, reason, details)
+ON CONFLICT DO NOTHING
+"""
+
+
+class JudgedResult(NamedTuple):
+    """A result and whose it is."""
+
+    judge: str
+    fingerprint: str
+    result: EvaluationResult
+
+
+class Spending(NamedTuple):
+    """What an evaluation asked of providers; None = not known, which is not 0."""
+
+    calls: int
+    tokens_in: int | None
+    tokens_out: int | None
+    cost_usd: float | None
+
+
+def sum_spending(assessment: Assessment | None) -> Spending:
+    """The sum over the calls; a figure that one call does not tell is not known for their sum."""
+    calls = () if assessment is None else assessment.calls
+    return Spending(
+        calls=len(calls),
+        tokens_in=_sum_known([call.tokens_in for call in calls]),
+        tokens_out=_sum_known([call.tokens_out for call in calls]),
+        cost_usd=_sum_known([call.cost_usd for call in calls], start=0.0),
+    )
+
+
+def insert_results(
+    connection: Connection[TupleRow], identity: Mapping[str, Any], results: Sequence[JudgedResult]
+) -> None:
+    """Sends the inserts of all results of one revision; rows that exist already stay as they are.
+
+    Args:
+        connection: in a transaction.
+        identity: the columns that name the revision, `content_hash` and `now`.
+        results: of one or more judges.
+    """
+    assessments = [
+        (judge, print_, result.assessment) for judge, print_, result in results if result.assessment
+    ]
+    if assessments:
+        connection.execute(_INSERT_ASSESSMENTS, {**identity, **_list_assessment_columns(assessments)})
+    replies = [
+        (judge, print_, position, call)
+        for judge, print_, assessment in assessments
+        for position, call in enumerate(assessment.calls)
+    ]
+    if replies:
+        connection.execute(_INSERT_REPLIES, {**identity, **_list_reply_columns(replies)})
+    outcomes = [(judge, print_, outcome) for judge, print_, result in results for outcome in result.outcomes]
+    if outcomes:
+        connection.execute(_INSERT_SCORES, {**identity, **_list_score_columns(outcomes)})
+
+
+def rebuild_assessment(row: Mapping[str, Any], replies: Iterable[Mapping[str, Any]]) -> Assessment:
+    """The assessment of an evaluation from its row and those of its replies (which may have been dropped)."""
+    calls = tuple(JudgeCall(**{name: reply[name] for name in JudgeCall.model_fields}) for reply in replies)
+    return Assessment.model_validate({**row["verdicts"], "calls": calls})
+
+
+def rebuild_outcome(row: Mapping[str, Any]) -> Outcome:
+    """A scorer's outcome from its row."""
+    kind = Score if row["status"] == "scored" else Unscored
+    return kind(**{name: row[name] for name in kind.model_fields})
+
+
+def _list_assessment_columns(assessments: list[tuple[str, str, Assessment]]) -> dict[str, list[Any]]:
+    values = [assessment for _, _, assessment in assessments]
+    return {
+        "judges": [judge for judge, _, _ in assessments],
+        "fingerprints": [print_ for _, print_, _ in assessments],
+        "answered_models": [clean_text(value.answered_model) for value in values],
+        "heads": [value.head for value in values],
+        "truncated": [value.truncated for value in values],
+        "verdicts": [encode_value(value, exclude={"calls"}) for value in values],
+    }
+
+
+def _list_reply_columns(replies: list[tuple[str, str, int, JudgeCall]]) -> dict[str, list[Any]]:
+    calls = [call for _, _, _, call in replies]
+    return {
+        "judges": [judge for judge, _, _, _ in replies],
+        "fingerprints": [print_ for _, print_, _, _ in replies],
+        "positions": [position for _, _, position, _ in replies],
+        "purposes": [call.purpose for call in calls],
+        "models": [call.model for call in calls],
+        "answered_models": [clean_text(call.answered_model) for call in calls],
+        "outcomes": [call.outcome for call in calls],
+        "tokens_in": [call.tokens_in for call in calls],
+        "tokens_out": [call.tokens_out for call in calls],
+        "costs_usd": [call.cost_usd for call in calls],
+        "seconds": [call.seconds for call in calls],
+        "replies": [clean_text(call.reply) for call in calls],
+    }
+
+
+def _list_score_columns(outcomes: list[tuple[str, str, Outcome]]) -> dict[str, list[Any]]:
+    values = [outcome for _, _, outcome in outcomes]
+    scores = [outcome if isinstance(outcome, Score) else None for outcome in values]
+    return {
+        "judges": [judge for judge, _, _ in outcomes],
+        "fingerprints": [print_ for _, print_, _ in outcomes],
+        "scorers": [value.scorer for value in values],
+        "versions": [value.version for value in values],
+        "statuses": [value.status for value in values],
+        "raws": [score and score.raw for score in scores],
+        "values": [score and score.value for score in scores],
+        "bands": [score and score.band for score in scores],
+        "passed": [score and score.passed for score in scores],
+        "causes": [None if isinstance(value, Score) else value.cause.value for value in values],
+        "reasons": [clean_text(value.reason) for value in values],
+        "details": [encode_json(value.details) for value in values],
+    }
+
+
+def _sum_known(values: list[Any], start: float = 0) -> Any:  # noqa: ANN401  # ints stay ints, floats floats
+    return None if None in values else sum(values, start)

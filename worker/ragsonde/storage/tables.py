@@ -1,0 +1,292 @@
+"""The tables, typed: what Alembic compares with the database and what reads are written against.
+
+Six tables are partitioned by day, so that each is emptied at its own age by dropping partitions. `day` is the
+UTC date of the record's `occurred_at` and part of every key. Every primary key begins with `trace_id`: it is
+the index by which people look up a trace too. Times are found by BRIN, which costs a few bytes a day.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    CheckConstraint,
+    Column,
+    Date,
+    DateTime,
+    Identity,
+    Index,
+    MetaData,
+    PrimaryKeyConstraint,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from ragsonde_schemas.evaluation import EvaluationState
+
+REVISION_KEY = ("trace_id", "app", "record_key", "revision", "day")
+EVALUATION_KEY = (*REVISION_KEY, "judge", "fingerprint")
+_FIRST = -10
+_BRIN: dict[str, Any] = {"postgresql_using": "brin", "postgresql_with": {"autosummarize": "on"}}
+_BY_DAY = {"postgresql_partition_by": "RANGE (day)"}
+
+
+class Tables(DeclarativeBase):
+    """The parent of every table; its metadata is what migrations must lead to."""
+
+    metadata = MetaData(
+        naming_convention={
+            "pk": "pk_%(table_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+        }
+    )
+    type_annotation_map = {  # noqa: RUF012  # SQLAlchemy reads it as a plain class attribute
+        str: Text,
+        datetime: DateTime(timezone=True),
+        date: Date,
+        dict[str, Any]: JSONB,
+        list[Any]: JSONB,
+        list[str]: ARRAY(Text),
+    }
+
+
+class RevisionColumns:
+    """The columns that name one revision of a record; `app` is '' where unknown."""
+
+    trace_id: Mapped[str] = mapped_column(sort_order=_FIRST)
+    app: Mapped[str] = mapped_column(sort_order=_FIRST)
+    record_key: Mapped[str] = mapped_column(sort_order=_FIRST)
+    revision: Mapped[int] = mapped_column(SmallInteger, sort_order=_FIRST)
+    day: Mapped[date] = mapped_column(sort_order=_FIRST)
+
+
+class EvaluationColumns(RevisionColumns):
+    """The columns that name one evaluation: a revision, a judge and its fingerprint."""
+
+    judge: Mapped[str] = mapped_column(sort_order=_FIRST + 1)
+    fingerprint: Mapped[str] = mapped_column(sort_order=_FIRST + 1)
+
+
+class TraceRow(RevisionColumns, Tables):
+    """One revision of a record, without its texts."""
+
+    __tablename__ = "trace"
+    __table_args__ = (
+        PrimaryKeyConstraint(*REVISION_KEY),
+        Index("ix_trace_admitted_at", "admitted_at", "occurred_at", **_BRIN),
+        _BY_DAY,
+    )
+
+    content_hash: Mapped[str]
+    admitted_at: Mapped[datetime]
+    occurred_at: Mapped[datetime]
+    occurred_at_guessed: Mapped[bool]
+    claimed_occurred_at: Mapped[str | None]
+    event_id: Mapped[str | None]
+    environment: Mapped[str]
+    release: Mapped[str]
+    variant: Mapped[str]
+    session_id: Mapped[str | None]
+    user_id: Mapped[str | None]
+    model: Mapped[str | None]
+    latency_ms: Mapped[float | None]
+    cost_usd: Mapped[float | None]
+    sampling_probability: Mapped[float]
+    tags: Mapped[list[str]]
+    usage: Mapped[dict[str, Any]]
+    metadata_: Mapped[dict[str, Any]] = mapped_column("metadata")
+    extra: Mapped[dict[str, Any]]
+    wish: Mapped[dict[str, Any]]
+    extraction: Mapped[dict[str, Any]]
+
+
+class TraceTextRow(RevisionColumns, Tables):
+    """The texts of a revision: the largest part, dropped first. `contexts`: null = unknown, [] = none."""
+
+    __tablename__ = "trace_text"
+    __table_args__ = (PrimaryKeyConstraint(*REVISION_KEY), _BY_DAY)
+
+    query: Mapped[str | None]
+    retrieval_query: Mapped[str | None]
+    turns: Mapped[list[Any]]
+    contexts: Mapped[list[Any] | None]
+    answer: Mapped[str | None]
+    reference: Mapped[dict[str, Any] | None]
+
+
+class EvaluationRow(EvaluationColumns, Tables):
+    """One revision before one judge: state, attempts, lease, cost.
+
+    Attributes:
+        starts: how often it was claimed; names the claim that may end it.
+        unfinished_starts: claims since a run last ended in a transaction.
+        attempts: failures that were the trace's own.
+        queued_until: the sweeper publishes its key again after this.
+        created_at: when it was born: it waits since then.
+    """
+
+    __tablename__ = "evaluation"
+    __table_args__ = (
+        PrimaryKeyConstraint(*EVALUATION_KEY),
+        CheckConstraint(
+            "state IN ({})".format(", ".join(f"'{state}'" for state in EvaluationState)), name="state"
+        ),
+        Index("ix_evaluation_created_at", "created_at", **_BRIN),
+        Index("ix_evaluation_waiting", "next_attempt_at", postgresql_where=text("state = 'waiting'")),
+        Index("ix_evaluation_running", "lease_until", postgresql_where=text("state = 'running'")),
+        _BY_DAY,
+    )
+
+    state: Mapped[str]
+    cause: Mapped[str | None]
+    attempts: Mapped[int] = mapped_column(server_default="0")
+    starts: Mapped[int] = mapped_column(server_default="0")
+    unfinished_starts: Mapped[int] = mapped_column(server_default="0")
+    lease_until: Mapped[datetime | None]
+    next_attempt_at: Mapped[datetime | None]
+    queued_until: Mapped[datetime | None]
+    sample_rate: Mapped[float]
+    created_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+    calls: Mapped[int | None]
+    tokens_in: Mapped[int | None]
+    tokens_out: Mapped[int | None]
+    cost_usd: Mapped[float | None]
+
+
+class AssessmentRow(EvaluationColumns, Tables):
+    """The verdicts of one evaluation; the index is the judge cache."""
+
+    __tablename__ = "assessment"
+    __table_args__ = (
+        PrimaryKeyConstraint(*EVALUATION_KEY),
+        Index("ix_assessment_fingerprint_content_hash", "fingerprint", "content_hash"),
+        Index("ix_assessment_created_at", "created_at", **_BRIN),
+        _BY_DAY,
+    )
+
+    content_hash: Mapped[str]
+    created_at: Mapped[datetime]
+    answered_model: Mapped[str | None]
+    head: Mapped[str | None]
+    is_truncated: Mapped[bool]
+    verdicts: Mapped[dict[str, Any]]
+
+
+class JudgeReplyRow(EvaluationColumns, Tables):
+    """What a provider answered, raw; `position` counts the calls of an evaluation from 0."""
+
+    __tablename__ = "judge_reply"
+    __table_args__ = (
+        PrimaryKeyConstraint(*EVALUATION_KEY, "position"),
+        Index("ix_judge_reply_created_at", "created_at", **_BRIN),
+        _BY_DAY,
+    )
+
+    position: Mapped[int] = mapped_column(SmallInteger)
+    created_at: Mapped[datetime]
+    purpose: Mapped[str]
+    model: Mapped[str]
+    answered_model: Mapped[str | None]
+    outcome: Mapped[str]
+    tokens_in: Mapped[int | None]
+    tokens_out: Mapped[int | None]
+    cost_usd: Mapped[float | None]
+    seconds: Mapped[float]
+    reply: Mapped[str]
+
+
+class ScoreRow(EvaluationColumns, Tables):
+    """One scorer's outcome: `raw`, `value`, `band` where scored, `cause` where not."""
+
+    __tablename__ = "score"
+    __table_args__ = (
+        PrimaryKeyConstraint(*EVALUATION_KEY, "scorer", "version"),
+        CheckConstraint("(status = 'scored') = (raw IS NOT NULL)", name="scored_has_raw"),
+        CheckConstraint("(status = 'scored') = (cause IS NULL)", name="unscored_has_cause"),
+        Index("ix_score_created_at", "created_at", **_BRIN),
+        _BY_DAY,
+    )
+
+    scorer: Mapped[str]
+    version: Mapped[str]
+    created_at: Mapped[datetime]
+    status: Mapped[str]
+    raw: Mapped[float | None]
+    value: Mapped[float | None]
+    band: Mapped[str | None]
+    passed: Mapped[bool | None]
+    cause: Mapped[str | None]
+    reason: Mapped[str]
+    details: Mapped[dict[str, Any]]
+
+
+class ParkedMessageRow(Tables):
+    """A message that could not be worked on, with all that is needed to publish it again."""
+
+    __tablename__ = "parked_message"
+    __table_args__ = (
+        UniqueConstraint("message_key", "reason"),
+        Index("ix_parked_message_parked_at", "parked_at"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    message_key: Mapped[str]
+    reason: Mapped[str]
+    place: Mapped[str]
+    message: Mapped[str]
+    queue: Mapped[str]
+    message_id: Mapped[str | None]
+    content_type: Mapped[str | None]
+    content_encoding: Mapped[str | None]
+    headers: Mapped[dict[str, Any]]
+    published_at: Mapped[datetime | None]
+    received_at: Mapped[datetime]
+    parked_at: Mapped[datetime]
+    body: Mapped[bytes]
+    body_bytes: Mapped[int]
+
+
+class SuspectRow(Tables):
+    """A message whose work was begun and has not ended: it may be what kills the process."""
+
+    __tablename__ = "suspect"
+
+    message_key: Mapped[str] = mapped_column(primary_key=True)
+    starts: Mapped[int]
+    started_at: Mapped[datetime]
+
+
+class ScorerVersionRow(Tables):
+    """A version of a scorer instance; at most one is active and then it alone is shown."""
+
+    __tablename__ = "scorer_version"
+    __table_args__ = (
+        Index("uq_scorer_version_active", "scorer", unique=True, postgresql_where=text("is_active")),
+    )
+
+    scorer: Mapped[str] = mapped_column(primary_key=True)
+    version: Mapped[str] = mapped_column(primary_key=True)
+    is_active: Mapped[bool]
+    changed_at: Mapped[datetime]
+
+
+PARTITIONED = ("trace", "trace_text", "evaluation", "assessment", "judge_reply", "score")
+"""The tables that have a partition a day; the others are emptied by row."""
+
+CURRENT_SCORE = Table(
+    "current_score",
+    MetaData(),
+    *(Column(column.name, column.type) for column in ScoreRow.__table__.columns),
+)
+"""The view of the scores that count: newest revision, active version. No table, so outside the metadata."""

@@ -1,0 +1,125 @@
+"""The traces and evaluations of `ports.TraceStore`, in Postgres."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragsonde.storage.admission import admit_trace
+from ragsonde.storage.partitions import retrying_with_partitions
+from ragsonde.storage.runs import claim_evaluation, finish_evaluation, postpone_evaluation
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Engine
+
+    from ragsonde.ports import Clock
+    from ragsonde_schemas.errors import Cause
+    from ragsonde_schemas.evaluation import (
+        Admission,
+        ClaimedEvaluation,
+        EvaluationKey,
+        EvaluationResult,
+        EvaluationState,
+        PlannedEvaluation,
+    )
+    from ragsonde_schemas.trace import Trace
+
+QUEUED_SECONDS = 150
+"""How long the sweeper leaves an evaluation to the task that it was handed to."""
+
+
+class PostgresTraceStore:
+    """Keeps traces in Postgres; safe to use from any number of threads and processes.
+
+    Args:
+        engine: of this process.
+        clock: whose times are stored and compared; see `runs` for why there is one only.
+        lease_seconds: the deadline of an evaluation and 30 s more.
+        max_revisions: what comes after so many is not stored.
+        retention_days: a missing partition is made for days up to this age.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        clock: Clock,
+        lease_seconds: int = 150,
+        max_revisions: int = 3,
+        retention_days: int = 90,
+    ) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._lease_seconds = lease_seconds
+        self._max_revisions = max_revisions
+        self._retention_days = retention_days
+
+    def admit(self, trace: Trace, planned: Sequence[PlannedEvaluation]) -> Admission:
+        """What became of the trace; it and its evaluations are stored in one transaction unless a duplicate.
+
+        Raises:
+            DatabaseLostError: nothing was stored, or it is not known; call again.
+            ValueError: an evaluation is planned in a state that none is born in, or the day is out of range.
+        """
+        now = self._clock.now()
+
+        def attempt() -> Admission:
+            return admit_trace(
+                self._engine,
+                trace,
+                planned,
+                now=now,
+                queued_seconds=QUEUED_SECONDS,
+                max_revisions=self._max_revisions,
+            )
+
+        return retrying_with_partitions(
+            self._engine, attempt, day=trace.key.day, today=now.date(), retention_days=self._retention_days
+        )
+
+    def claim(self, key: EvaluationKey) -> ClaimedEvaluation | None:
+        """The evaluation, now running under a lease, or None when it is not due or somebody else has it.
+
+        Raises:
+            DatabaseLostError: it may be claimed or not; the sweeper finds it when the lease is over.
+        """
+        return claim_evaluation(self._engine, key, now=self._clock.now(), lease_seconds=self._lease_seconds)
+
+    def finish(self, claimed: ClaimedEvaluation, result: EvaluationResult) -> EvaluationState | None:
+        """The state it ended in, or None when this claim does not run it any more and nothing was written.
+
+        Raises:
+            DatabaseLostError: nothing was written, or it is not known; call again.
+            ValueError: no run ends in the result's state.
+        """
+        now = self._clock.now()
+
+        def attempt() -> EvaluationState | None:
+            return finish_evaluation(self._engine, claimed, result, now=now)
+
+        return retrying_with_partitions(
+            self._engine,
+            attempt,
+            day=claimed.key.trace.day,
+            today=now.date(),
+            retention_days=self._retention_days,
+        )
+
+    def postpone(
+        self, claimed: ClaimedEvaluation, *, until: datetime, cause: Cause, burns_attempt: bool
+    ) -> None:
+        """Puts a claimed evaluation back to `waiting`, due at `until`.
+
+        Raises:
+            DatabaseLostError: it may be postponed or not; the sweeper finds it when the lease is over.
+        """
+        postpone_evaluation(
+            self._engine,
+            claimed,
+            now=self._clock.now(),
+            until=until,
+            cause=cause,
+            burns_attempt=burns_attempt,
+        )
