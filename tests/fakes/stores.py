@@ -201,7 +201,7 @@ class FakeTraceStore:
                 result=evaluation.result,
                 cause=evaluation.result.cause if evaluation.result else None,
                 next_attempt_at=now if waits else None,
-                queued_until=now + timedelta(seconds=QUEUED_SECONDS) if waits else None,
+                queued_until=now + timedelta(seconds=self._lease_seconds) if waits else None,
             )
 
     def _supersede(self, key: TraceKey, revision: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from fakes.stores import FakeParkingStore, FakeSuspectStore, FakeTraceStore
+from fakes.stores import QUEUED_SECONDS, FakeParkingStore, FakeSuspectStore, FakeTraceStore
 from ragsonde.storage.history import read_history
 from ragsonde.storage.parking_store import PostgresParkingStore, list_parked
 from ragsonde.storage.suspect_store import PostgresSuspectStore
@@ -112,7 +112,7 @@ class PostgresStores:
         return len(read_history(self.engine, trace_id).revisions)
 
     def take_due(self, *, limit: int = 100) -> list[EvaluationKey]:
-        return take_due(self.engine, now=self.clock.now(), limit=limit)
+        return take_due(self.engine, now=self.clock.now(), limit=limit, queued_for_seconds=QUEUED_SECONDS)
 
     def count_parked(self) -> int:
         return len(list_parked(self.engine))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from dataclasses import dataclass
@@ -46,10 +45,6 @@ if TYPE_CHECKING:
     from ragsonde.settings import Settings
 
 
-LEASE_MARGIN_SECONDS = 30.0
-"""What an evaluation may need beyond its deadline before another worker takes it over."""
-
-
 class SystemClock:
     """The machine's clock."""
 
@@ -90,7 +85,6 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
     judges = build_judges(settings.judges)
     engine = build_engine(database_url, application_name="ragsonde-worker")
     series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
-    deadline_seconds = max(options.deadline_seconds for options in settings.judges)
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
     stages = Stages(
         scorers=scorers,
@@ -99,7 +93,7 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
         traces=PostgresTraceStore(
             engine,
             clock=clock,
-            lease_seconds=math.ceil(deadline_seconds + LEASE_MARGIN_SECONDS),
+            lease_seconds=settings.lease_seconds,
             retention_days=settings.retention_days.trace,
         ),
         parking=PostgresParkingStore(engine, clock=clock),
@@ -108,7 +102,7 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
         isolation=ThreadIsolation(),
         limits=DecodingLimits(body_bytes=settings.max_body_bytes),
         retention_days=settings.retention_days.trace,
-        deadline_seconds=deadline_seconds,
+        deadline_seconds=settings.deadline_seconds,
         may_raise=settings.allow_message_overrides,
     )
     guard = DeliveryGuard(

@@ -52,18 +52,18 @@ class MonitorOptions:
 
     Attributes:
         retention_days: by table.
+        queued_for_seconds: after which a published and not yet claimed evaluation is published again.
         sweep_batch: evaluations taken in one transaction.
         sweep_queue_limit: messages on the work queue beyond which the sweeper adds none: workers are behind,
             and an evaluation that waits there longer than `queued_for_seconds` would be queued once more.
-        queued_for_seconds: after which a published and not yet claimed evaluation is published again.
         partition_days_ahead: days that have their partitions before they begin.
     """
 
     retention_days: Mapping[str, int]
+    queued_for_seconds: int
     sweep_seconds: float = 5.0
     sweep_batch: int = 500
     sweep_queue_limit: int = 5_000
-    queued_for_seconds: int = 150
     partition_seconds: float = 3600.0
     partition_days_ahead: int = 7
     retention_seconds: float = 3600.0

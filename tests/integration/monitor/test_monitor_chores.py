@@ -60,7 +60,9 @@ class Deployment:
     def make_chores(self, *, broker: ListBroker | None = None, **options: int) -> Chores:
         broker = broker or self.broker
         return Chores(
-            options=MonitorOptions(retention_days={"score": 90, "judge_reply": 7}, **options),
+            options=MonitorOptions(
+                **{"retention_days": {"score": 90, "judge_reply": 7}, "queued_for_seconds": 150} | options
+            ),
             engine=self.engine,
             sweeping_broker=broker,
             counting_broker=broker,

@@ -122,7 +122,7 @@ class TestAway:
             lambda: away.parking.park(ENVELOPE, reason=ParkReason.EMPTY_BODY, message="m", where="body"),
             lambda: away.suspects.start("m"),
             lambda: away.suspects.clear("m"),
-            lambda: take_due(away.engine, now=NOON, limit=1),
+            lambda: take_due(away.engine, now=NOON, limit=1, queued_for_seconds=150),
             lambda: read_history(away.engine, "t-1"),
             lambda: count_states(away.engine, since=NOON),
             lambda: ensure_partitions(away.engine, today=NOON.date()),

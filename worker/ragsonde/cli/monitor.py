@@ -99,7 +99,9 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(engine, name)
         )
         chores = Chores(
-            options=MonitorOptions(retention_days=_list_retention(settings)),
+            options=MonitorOptions(
+                retention_days=_list_retention(settings), queued_for_seconds=settings.lease_seconds
+            ),
             engine=engine,
             sweeping_broker=brokers[0],
             counting_broker=brokers[1],

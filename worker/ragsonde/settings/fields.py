@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, SecretStr, model_validator
 
-from ragsonde.judging.options import JudgeKind, JudgeOptions
+from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeOptions
 from ragsonde.scoring.table import FORMULAS
 from ragsonde_schemas.value import Value
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LOOPBACK = "127.0.0.1"
+
+LEASE_MARGIN_SECONDS = 30.0
+"""What an evaluation may need beyond its deadline: to be scored and committed."""
 
 SECRET_URLS = {
     "broker_url": ("amqp", "amqps", "pyamqp", "redis", "rediss", "redis+socket"),
@@ -116,6 +120,17 @@ class Settings(Value):
     allow_message_overrides: bool = Field(
         default=False, description="a message may raise its sampling rate, not only lower it"
     )
+
+    @property
+    def deadline_seconds(self) -> float:
+        """How long one evaluation may take: the longest deadline of a judge that calls somebody."""
+        calling = [one.deadline_seconds for one in self.judges if one.kind is JudgeKind.LITELLM]
+        return max(calling, default=DEFAULT_DEADLINE_SECONDS)
+
+    @property
+    def lease_seconds(self) -> int:
+        """How long an evaluation belongs to the worker that took it; then another one may."""
+        return math.ceil(self.deadline_seconds + LEASE_MARGIN_SECONDS)
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ragsonde.storage.engine import pipelined_transaction
-from ragsonde.storage.trace_store import QUEUED_SECONDS
 from ragsonde_schemas.evaluation import EvaluationKey
 from ragsonde_schemas.trace import TraceKey
 
@@ -37,9 +36,7 @@ RETURNING evaluation.app, evaluation.trace_id, evaluation.record_key, evaluation
 """
 
 
-def take_due(
-    engine: Engine, *, now: datetime, limit: int, queued_for_seconds: int = QUEUED_SECONDS
-) -> list[EvaluationKey]:
+def take_due(engine: Engine, *, now: datetime, limit: int, queued_for_seconds: int) -> list[EvaluationKey]:
     """Keys of evaluations to publish: due again, or running under a lease that is over; those come first.
 
     They are not claimed: who works on them claims them. Until `queued_for_seconds` are over they are not

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     )
     from ragsonde_schemas.trace import Trace
 
-QUEUED_SECONDS = 150
-"""How long the sweeper leaves an evaluation to the task that it was handed to."""
-
 
 class PostgresTraceStore:
     """Keeps traces in Postgres; safe to use from any number of threads and processes.
@@ -36,7 +33,8 @@ class PostgresTraceStore:
     Args:
         engine: of this process.
         clock: whose times are stored and compared; see `runs` for why there is one only.
-        lease_seconds: the deadline of an evaluation and 30 s more.
+        lease_seconds: the deadline of an evaluation and 30 s more; so long a new evaluation is also left to
+            the task that admitted it.
         max_revisions: what comes after so many is not stored.
         retention_days: a missing partition is made for days up to this age.
     """
@@ -71,7 +69,7 @@ class PostgresTraceStore:
                 trace,
                 planned,
                 now=now,
-                queued_seconds=QUEUED_SECONDS,
+                queued_seconds=self._lease_seconds,
                 max_revisions=self._max_revisions,
             )
 
