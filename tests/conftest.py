@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +29,20 @@ if TYPE_CHECKING:
 # a shared core may take a second over what takes a millisecond
 hypothesis.settings.register_profile("ragsonde", deadline=None)
 hypothesis.settings.load_profile("ragsonde")
+
+
+@pytest.fixture(autouse=True)
+def _close_clients_of_litellm() -> Iterator[None]:
+    """Closes the HTTP clients that litellm keeps: dropped later, anywhere, they would warn of open sockets."""
+    yield
+    litellm = sys.modules.get("litellm")
+    cache = litellm.in_memory_llm_clients_cache if litellm else None
+    if cache is not None and cache.cache_dict:
+        for client in cache.cache_dict.values():
+            closing = client.close()
+            if inspect.isawaitable(closing):
+                asyncio.run(closing)
+        cache.flush_cache()
 
 
 @pytest.fixture(scope="session")
