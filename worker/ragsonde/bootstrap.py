@@ -112,11 +112,10 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
         isolation=stages.isolation,
         stopping=stopping,
         on_database=consumption.on_database,
-        in_flight=series.count_in_flight,
     )
     app = build_celery_app(settings, broker_url=broker_url)
     app.conf.ragsonde_consumption = consumption
-    register_tasks(app, stages=stages, guard=guard)
+    register_tasks(app, stages=stages, guard=guard, in_flight=series.count_in_flight)
     return WorkerParts(
         app=app,
         engine=engine,

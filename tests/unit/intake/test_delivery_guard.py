@@ -32,6 +32,13 @@ class Guarded:
         return [parked.reason for parked in self.parking.parked]
 
 
+class Never:
+    """An event that is never set and never waits."""
+
+    def wait(self, _seconds):
+        return False
+
+
 @pytest.fixture
 def guarded():
     return Guarded()
@@ -123,6 +130,34 @@ def test_a_message_that_killed_the_process_twice_is_parked_at_its_third_start(gu
     guarded.guard.run_ingest(envelope, lambda: pytest.fail("it must not start a third time"))
     assert guarded.reasons == [ParkReason.REPEATED_CRASH]
     assert guarded.suspects.starts == {}
+
+
+@pytest.mark.usefixtures("_no_pauses")
+def test_a_lost_database_is_no_new_start_of_a_redelivered_message(guarded):
+    work = losing(5)
+    guarded.guard.run_ingest(make_envelope(redelivered=True), work)
+    assert len(work.calls) == 6
+    assert guarded.parking.parked == []
+    assert guarded.suspects.starts == {}
+
+
+def test_patience_counts_the_time_that_attempts_take_too(guarded):
+    seconds = iter([0.0, 300.0, 601.0])
+    guarded.guard._monotonic = lambda: next(seconds)
+    guarded.guard._stopping = Never()
+    with pytest.raises(PatienceEndedError, match="601 s"):
+        guarded.guard.run_ingest(make_envelope(), losing(10**6))
+
+
+@pytest.mark.usefixtures("_no_pauses")
+@pytest.mark.parametrize("error", [PatienceEndedError("over"), StoppingError("stopping")])
+def test_what_must_stay_unacked_is_not_parked_by_the_guard_around_it(guarded, error):
+    def work():
+        raise error
+
+    with pytest.raises(type(error)):
+        guarded.guard.run_ingest(make_envelope(), work)
+    assert guarded.parking.parked == []
 
 
 def test_a_redelivered_message_runs_alone(guarded):

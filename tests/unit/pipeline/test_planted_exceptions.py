@@ -1,16 +1,20 @@
 """An exception in any stage: the message is parked, the evaluation is in a known state, nothing is lost."""
 
 import threading
+from contextlib import nullcontext
 
 import pytest
+from celery import Celery
 
 from fakes.judge import FakeJudge
 from fakes.stages import make_stages, states
 from fakes.stores import FakeSuspectStore
 from fakes.traces import make_envelope
 from ragsonde.intake.delivery_guard import DeliveryGuard
+from ragsonde.intake.topology import TRACES, WORK
+from ragsonde.intake.trace_consumer import INGEST
 from ragsonde.pipeline import evaluate_trace
-from ragsonde.pipeline.evaluate_trace import ingest
+from ragsonde.tasks import register_tasks
 from ragsonde_schemas.errors import ParkReason
 
 
@@ -30,18 +34,23 @@ def run(stages, envelope):
         isolation=stages.isolation,
         stopping=threading.Event(),
     )
-    guard.run_ingest(envelope, lambda: ingest(envelope, stages))
+    app = Celery("test", set_as_current=False)
+    register_tasks(app, stages=stages, guard=guard, in_flight=nullcontext)
+    app.tasks[INGEST].run(envelope)
 
 
 def make():
     return make_stages(FakeJudge("lexical"), FakeJudge("gpt", is_free=False, fingerprint="a" * 16))
 
 
-def assert_parked_once_and_replayable(stages, envelope):
+def assert_parked_once(stages, *, queue, body=None):
+    """The message is kept whole; of a fault in an evaluation it is our own work message that names it."""
     (parked,) = stages.parking.parked
     assert parked.reason is ParkReason.INTERNAL_ERROR
     assert "PlantedError" in parked.message
-    assert parked.envelope.body == envelope.body
+    assert parked.envelope.queue == queue
+    assert b"refund-1" in parked.envelope.body
+    assert body is None or parked.envelope.body == body
 
 
 @pytest.mark.parametrize(
@@ -52,7 +61,10 @@ def test_in_a_pure_stage(stage, monkeypatch):
     with monkeypatch.context() as planted:
         planted.setattr(evaluate_trace, stage, explode)
         run(stages, envelope)
-    assert_parked_once_and_replayable(stages, envelope)
+    if stage == "judge_and_score":
+        assert_parked_once(stages, queue=WORK)
+    else:
+        assert_parked_once(stages, queue=TRACES, body=envelope.body)
     run(stages, envelope)
     wanted = {"lexical": "scored", "gpt": "failed" if stage == "judge_and_score" else "scored"}
     assert states(stages) == wanted
@@ -64,7 +76,7 @@ def test_in_the_store(method, monkeypatch):
     with monkeypatch.context() as planted:
         planted.setattr(stages.traces, method, explode)
         run(stages, envelope)
-    assert_parked_once_and_replayable(stages, envelope)
+    assert_parked_once(stages, queue=TRACES if method == "admit" else WORK)
     stages.clock.advance(151)  # the lease of what was claimed is over
     run(stages, envelope)
     assert states(stages) == {"lexical": "scored", "gpt": "scored"}
@@ -76,7 +88,7 @@ def test_in_a_judge(judge):
     stages.judges[judge]._troubles.append(PlantedError())
     envelope = make_envelope()
     run(stages, envelope)
-    assert_parked_once_and_replayable(stages, envelope)
+    assert_parked_once(stages, queue=TRACES if judge == "lexical" else WORK)
     run(stages, envelope)
     assert states(stages) == {"lexical": "scored", "gpt": "failed" if judge == "gpt" else "scored"}
 

@@ -60,8 +60,7 @@ class Consumption:
             self._consumer = consumer
             self._is_connecting = False
         self.beat()
-        if self._is_paused:
-            self._call_soon("cancel")
+        self._call_soon()
 
     def beat(self) -> None:
         """The loop has turned."""
@@ -74,16 +73,18 @@ class Consumption:
                 return
             self._is_paused = not is_back
         logger.warning("consumption_resumed" if is_back else "consumption_paused")
-        self._call_soon("consume" if is_back else "cancel")
+        self._call_soon()
 
-    def _call_soon(self, action: str) -> None:
+    def _call_soon(self) -> None:
         consumer = self._consumer
         if consumer is not None:
-            # a channel belongs to the loop's thread
-            consumer.call_soon(lambda: _act(consumer, action))
+            # a channel belongs to the loop's thread; which of two changes was the last is read there, too
+            consumer.call_soon(lambda: self._apply(consumer))
 
-
-def _act(consumer: Consumer, action: str) -> None:
-    task_consumer = consumer.task_consumer
-    if task_consumer is not None:
-        getattr(task_consumer, action)()
+    def _apply(self, consumer: Consumer) -> None:
+        if consumer.task_consumer is None:
+            return
+        if self._is_paused:
+            consumer.task_consumer.cancel()
+        else:
+            consumer.task_consumer.consume()

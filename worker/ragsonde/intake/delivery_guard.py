@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from contextlib import nullcontext
+import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragsonde_schemas.errors import DatabaseLostError, ParkReason, RagsondeError, RepeatedCrashError
@@ -11,7 +12,6 @@ from ragsonde_schemas.errors import DatabaseLostError, ParkReason, RagsondeError
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
 
     from ragsonde.ports import Isolation, ParkingStore, ScoreSink, SuspectStore
     from ragsonde_schemas.envelope import Envelope
@@ -33,6 +33,13 @@ class StoppingError(RagsondeError):
     """The process is stopping while Postgres is away; the delivery goes back to the broker."""
 
 
+@dataclass
+class _Start:
+    """Which start of its message this delivery is; None until it was counted."""
+
+    number: int | None = None
+
+
 class DeliveryGuard:
     """Runs the work of a delivery so that it ends in one known way.
 
@@ -41,7 +48,7 @@ class DeliveryGuard:
             consumer_timeout of 30 minutes.
         stopping: set when the process is asked to stop.
         on_database: told False when Postgres is lost and True when it is back.
-        in_flight: counts the delivery as being worked on.
+        monotonic: tells seconds that only grow.
     """
 
     def __init__(
@@ -54,7 +61,7 @@ class DeliveryGuard:
         stopping: threading.Event,
         patience_seconds: float = 600.0,
         on_database: Callable[[bool], None] = lambda _is_back: None,
-        in_flight: Callable[[], AbstractContextManager[None]] = nullcontext,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._parking = parking
         self._suspects = suspects
@@ -63,7 +70,7 @@ class DeliveryGuard:
         self._stopping = stopping
         self._patience_seconds = patience_seconds
         self._on_database = on_database
-        self._in_flight = in_flight
+        self._monotonic = monotonic
 
     def run_ingest(self, envelope: Envelope, work: Callable[[], None]) -> None:
         """Works on a foreign message; one that was delivered before is a suspect and runs alone.
@@ -73,7 +80,11 @@ class DeliveryGuard:
         Raises:
             PatienceEndedError, StoppingError: the delivery must stay unacked.
         """
-        self._keep_trying(lambda: self._run_isolated(envelope, work))
+        if not envelope.redelivered:
+            self._keep_trying(lambda: self._run_shared(envelope, work))
+            return
+        start = _Start()
+        self._keep_trying(lambda: self._run_alone(envelope, work, start))
 
     def run_work(self, envelope: Envelope, work: Callable[[], None]) -> None:
         """Works on one of our own messages; the evaluation it names counts its own starts.
@@ -87,22 +98,26 @@ class DeliveryGuard:
         """Parks a message, waiting for the database where it is away."""
         self._keep_trying(lambda: self._park(envelope, reason=reason, message=message))
 
-    def _run_isolated(self, envelope: Envelope, work: Callable[[], None]) -> None:
-        with self._isolation.hold(alone=envelope.redelivered):
-            if envelope.redelivered and self._suspects.start(envelope.message_key) >= STARTS_BEFORE_PARKING:
-                message = (
-                    "the process died twice while it worked on this message; it is not started a third time"
-                )
+    def _run_shared(self, envelope: Envelope, work: Callable[[], None]) -> None:
+        with self._isolation.hold(alone=False):
+            self._run_or_park(envelope, work)
+
+    def _run_alone(self, envelope: Envelope, work: Callable[[], None], start: _Start) -> None:
+        with self._isolation.hold(alone=True):
+            if start.number is None:
+                # once a delivery: trying again after a lost database is no new start
+                start.number = self._suspects.start(envelope.message_key)
+            if start.number >= STARTS_BEFORE_PARKING:
+                message = "the process died twice while it worked on this message; it is not started again"
                 self._park(envelope, reason=ParkReason.REPEATED_CRASH, message=message)
             else:
                 self._run_or_park(envelope, work)
-            if envelope.redelivered:
-                self._suspects.clear(envelope.message_key)
+            self._suspects.clear(envelope.message_key)
 
     def _run_or_park(self, envelope: Envelope, work: Callable[[], None]) -> None:
         try:
             work()
-        except DatabaseLostError:
+        except (DatabaseLostError, PatienceEndedError, StoppingError):
             raise
         except RepeatedCrashError as error:
             self._park(envelope, reason=ParkReason.REPEATED_CRASH, message=str(error))
@@ -118,13 +133,14 @@ class DeliveryGuard:
             self._sink.on_parked(reason)
 
     def _keep_trying(self, attempt: Callable[[], None]) -> None:
-        waited_seconds, pause_seconds = 0.0, _FIRST_PAUSE_SECONDS
+        begun, pause_seconds, has_lost = self._monotonic(), _FIRST_PAUSE_SECONDS, False
         while True:
             try:
-                with self._in_flight():
-                    attempt()
+                attempt()
             except DatabaseLostError as error:
+                has_lost = True
                 self._on_database(False)
+                waited_seconds = self._monotonic() - begun
                 logger.warning("database_lost", extra={"waited_seconds": waited_seconds, "error": str(error)})
                 if waited_seconds >= self._patience_seconds:
                     raise PatienceEndedError(
@@ -132,9 +148,8 @@ class DeliveryGuard:
                     ) from error
                 if self._stopping.wait(pause_seconds):
                     raise StoppingError("stopping while Postgres is away") from error
-                waited_seconds += pause_seconds
                 pause_seconds = min(pause_seconds * 2, _LONGEST_PAUSE_SECONDS)
             else:
-                if waited_seconds:
+                if has_lost:
                     self._on_database(True)
                 return

@@ -23,7 +23,7 @@ from ragsonde_schemas.errors import (
 from ragsonde_schemas.evaluation import EvaluationState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ragsonde.decoding.limits import DecodingLimits
     from ragsonde.ports import Clock, Isolation, Judge, ParkingStore, ScoreSink, TraceStore
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.evaluation import ClaimedEvaluation, EvaluationKey, EvaluationResult
     from ragsonde_schemas.trace import Trace
+
+    RunEvaluation = Callable[[EvaluationKey], None]
 
 STAGES = ("decoding", "extraction", "judging_free", "judging", "storage")
 """What `stage_seconds` tells apart."""
@@ -67,8 +69,14 @@ class Stages:
     may_raise: bool = False
 
 
-def ingest(envelope: Envelope, stages: Stages) -> None:
+def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = None) -> None:
     """Takes one foreign message to its committed scores; junk is parked with the reason.
+
+    Args:
+        envelope: the message.
+        stages: the path.
+        run: runs one evaluation and guards it, so that a fault in it leaves the trace and the other judges
+            alone; without it a fault is raised at once.
 
     Raises:
         DatabaseLostError: call again with the same message; what is done is found done.
@@ -80,7 +88,10 @@ def ingest(envelope: Envelope, stages: Stages) -> None:
         return
     pending = [key for trace in traces for key in admit(trace, stages)]
     for key in pending:
-        evaluate(key, stages)
+        if run is None:
+            evaluate(key, stages)
+        else:
+            run(key)
 
 
 def read_traces(envelope: Envelope, stages: Stages) -> tuple[Trace, ...]:
@@ -132,6 +143,8 @@ def evaluate(key: EvaluationKey, stages: Stages) -> None:
     Raises:
         DatabaseLostError: call again; the claim looks first.
     """
+    # counted from before the claim: who waits for his turn must not outlive his lease
+    deadline = stages.clock.monotonic() + stages.deadline_seconds
     claimed = stages.traces.claim(key)
     if claimed is None:
         return
@@ -139,11 +152,19 @@ def evaluate(key: EvaluationKey, stages: Stages) -> None:
         fail(claimed, Cause.REPEATED_CRASH, "the process died twice while it ran this evaluation", stages)
         raise RepeatedCrashError(key)
     with stages.isolation.hold(alone=claimed.unfinished_starts > 1):
-        judge_claimed(claimed, stages)
+        judge_claimed(claimed, stages, deadline=deadline)
 
 
-def judge_claimed(claimed: ClaimedEvaluation, stages: Stages) -> None:
-    """Judges, scores and commits a claimed evaluation, or puts it back to waiting for its judge."""
+def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float) -> None:
+    """Judges, scores and commits a claimed evaluation, or puts it back to waiting for its judge.
+
+    One whose deadline has passed while it waited for its turn is not begun: it is due again at once.
+    """
+    if stages.clock.monotonic() >= deadline:
+        now = stages.clock.now()
+        stages.traces.postpone(claimed, until=now, cause=Cause.DEADLINE_EXCEEDED, burns_attempt=False)
+        stages.sink.on_postponed(claimed.key.judge, Cause.DEADLINE_EXCEEDED)
+        return
     judge = stages.judges.get(claimed.key.judge)
     if judge is None or judge.fingerprint != claimed.key.fingerprint:
         fail(
@@ -153,7 +174,6 @@ def judge_claimed(claimed: ClaimedEvaluation, stages: Stages) -> None:
             stages,
         )
         return
-    deadline = stages.clock.monotonic() + stages.deadline_seconds
     try:
         with _timed("judging", stages):
             result = judge_and_score(claimed.trace, scorers=stages.scorers, judge=judge, deadline=deadline)
