@@ -1,5 +1,6 @@
 """What the README shows works as printed."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -44,12 +45,43 @@ def test_a_command_works_or_says_that_a_score_is_below(command):
     assert result.stdout
 
 
-def test_the_python_code_prints_a_mean():
+def test_the_python_code_prints_what_it_says():
     (code,) = find_blocks("python")
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
-    assert 0 <= float(result.stdout) <= 1
+    said = re.search(r"print\(.*\)  # ([\d.]+):", code).group(1)
+    assert float(result.stdout) == float(said)
+
+
+def test_the_settings_are_accepted(tmp_path):
+    (yaml,) = find_blocks("yaml")
+    file = tmp_path / "ragsonde.yaml"
+    file.write_text(yaml)
+    command = [sys.executable, "-m", "ragsonde", "check-config", "--config", str(file)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "relevance_strict" in result.stdout
+
+
+def test_the_recorded_verdicts_score_the_snippets_trace(tmp_path):
+    (verdicts,) = re.findall(r"`(\{\"trace_id\".*\})`", README)
+    recorded, traces = tmp_path / "verdicts.jsonl", tmp_path / "traces.jsonl"
+    recorded.write_text(verdicts)
+    trace = {"trace_id": "order-42", "query": "q?", "contexts": ["Other.", "Right."], "answer": "a"}
+    traces.write_text(json.dumps(trace))
+    command = [sys.executable, "-m", "ragsonde", "evaluate", str(traces), "--judge", f"recorded:{recorded}"]
+    result = subprocess.run(
+        [*command, "--output", "json"], capture_output=True, text=True, timeout=60, check=False
+    )
+    scores = {score["scorer"]: score["raw"] for score in json.loads(result.stdout.splitlines()[0])["scores"]}
+    assert scores == {
+        "context_position": pytest.approx(1 / 3),
+        "context_precision": 0.5,
+        "context_relevance": 0.5,
+        "essential_context": 0.5,
+        "statement_relevancy": 0.5,
+    }
 
 
 def test_every_file_it_links_to_is_there():
