@@ -1,4 +1,4 @@
-# Two commands do everything on a fresh machine with Python >= 3.11: `make run` and `make test`.
+# Two commands do everything on a fresh machine with Python 3.11 to 3.13: `make run` and `make test`.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +7,7 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; d
 	then echo $$name; break; fi; done)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup run test check format lint types contracts unit tools bench bench-judge chaos lock clean
+.PHONY: help setup run test check format format-check lint types contracts unit tools bench bench-judge chaos lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,16 +34,18 @@ run: $(VENV)/.run  ## start everything here, with demo traces; Ctrl-C stops it
 	@$(BIN)/ragsonde up --demo
 
 test: $(VENV)/.dev  ## the checks and the whole test suite, as far as the services at hand allow
-	@$(MAKE) --no-print-directory lint types contracts
+	@$(MAKE) --no-print-directory format-check lint types contracts
 	@$(BIN)/pytest
 
 check: $(VENV)/.dev  ## format, lint, types, import contracts, unit tests: under 2 minutes
-	@$(BIN)/ruff format --check --quiet . || { echo "run 'make format'" >&2; exit 1; }
-	@$(MAKE) --no-print-directory lint types contracts unit
+	@$(MAKE) --no-print-directory format-check lint types contracts unit
 
 format: $(VENV)/.dev  ## format the code
 	@$(BIN)/ruff format --quiet .
 	@$(BIN)/ruff check --fix --quiet .
+
+format-check: $(VENV)/.dev
+	@$(BIN)/ruff format --check --quiet . || { echo "not formatted: run 'make format'" >&2; exit 1; }
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet .

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.judge_call import JudgeCall
 from ragsonde_schemas.value import Value
 
 
@@ -68,27 +69,6 @@ class Fault(Value):
 
     cause: Cause
     message: str
-
-
-class JudgeCall(Value):
-    """One call to a provider.
-
-    Attributes:
-        purpose: `assess`, `repair` or `length` (once more with room for a longer reply).
-        outcome: `ok`, or the cause that made the reply unusable.
-        cost_usd: None = unknown price, which is not 0.
-        reply: the raw text, bounded; evidence.
-    """
-
-    purpose: str
-    model: str
-    answered_model: str | None = None
-    outcome: str
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    cost_usd: float | None = None
-    seconds: float
-    reply: str
 
 
 class Assessment(Value):

@@ -4,7 +4,6 @@ RagsondeError
 +-- ConfigError            the operator changes the configuration
 +-- InputError             the person at the terminal changes the argument or the file
 +-- DecodeError            the producer's message is parked with `reason`
-+-- ExtractionError        the trace becomes error(extraction_failed)
 +-- JudgeUnavailableError  an outage: wait, no attempt is burned
 +-- JudgePausedError       credentials, model or quota: somebody must act, a probe resumes it
 +-- RepeatedCrashError     the evaluation took the process with it twice: it is failed and parked
@@ -16,6 +15,10 @@ RagsondeError
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragsonde_schemas.judge_call import JudgeCall
 
 
 class ParkReason(StrEnum):
@@ -52,7 +55,6 @@ class Cause(StrEnum):
     INVALID_VERDICT = "invalid_verdict"
     NO_STATEMENTS = "no_statements"
     NOT_FINITE = "not_finite"
-    EXTRACTION_FAILED = "extraction_failed"
     INVALID_REPLY = "invalid_reply"
     REPLY_TRUNCATED = "reply_truncated"
     EMPTY_REPLY = "empty_reply"
@@ -63,6 +65,7 @@ class Cause(StrEnum):
     JUDGE_UNAVAILABLE = "judge_unavailable"
     JUDGE_REJECTED_REQUEST = "judge_rejected_request"
     JUDGE_RETIRED = "judge_retired"
+    CONTENT_EXPIRED = "content_expired"
     REPEATED_CRASH = "repeated_crash"
     INTERNAL_ERROR = "internal_error"
 
@@ -97,21 +100,26 @@ class DecodeError(RagsondeError):
         super().__init__(f"{where}: {message}")
 
 
-class ExtractionError(RagsondeError):
-    """A configured extraction failed; never a fall-through to the next rule."""
-
-
 class JudgeUnavailableError(RagsondeError):
     """The judge cannot answer now (429, 5xx, timeout, connection).
 
     Attributes:
         judge: its configured name.
         retry_after_seconds: what the provider asked us to wait, if it did.
+        calls: what was asked, and may have been paid, until then; the call that failed is the last.
     """
 
-    def __init__(self, judge: str, message: str, *, retry_after_seconds: float | None = None) -> None:
+    def __init__(
+        self,
+        judge: str,
+        message: str,
+        *,
+        retry_after_seconds: float | None = None,
+        calls: tuple[JudgeCall, ...] = (),
+    ) -> None:
         self.judge = judge
         self.retry_after_seconds = retry_after_seconds
+        self.calls = calls
         super().__init__(f"judge {judge}: {message}")
 
 
@@ -120,10 +128,12 @@ class JudgePausedError(RagsondeError):
 
     Attributes:
         judge: its configured name.
+        calls: what was asked, and may have been paid, until then.
     """
 
-    def __init__(self, judge: str, message: str) -> None:
+    def __init__(self, judge: str, message: str, *, calls: tuple[JudgeCall, ...] = ()) -> None:
         self.judge = judge
+        self.calls = calls
         super().__init__(f"judge {judge}: {message}")
 
 

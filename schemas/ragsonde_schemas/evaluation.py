@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from ragsonde_schemas.assessment import Assessment
 from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.judge_call import JudgeCall
 from ragsonde_schemas.score import Outcome
 from ragsonde_schemas.trace import Trace, TraceKey
 from ragsonde_schemas.value import Value
@@ -28,7 +29,7 @@ class EvaluationState(StrEnum):
 
 _S = EvaluationState
 TRANSITIONS: dict[EvaluationState, frozenset[EvaluationState]] = {
-    _S.WAITING: frozenset({_S.RUNNING, _S.SAMPLED_OUT, _S.FILTERED, _S.SHED, _S.SUPERSEDED, _S.FAILED}),
+    _S.WAITING: frozenset({_S.RUNNING, _S.SAMPLED_OUT, _S.FILTERED, _S.SHED, _S.SUPERSEDED}),
     _S.RUNNING: frozenset({_S.WAITING, _S.SCORED, _S.NOT_EVALUABLE, _S.FAILED, _S.SUPERSEDED}),
     _S.SCORED: frozenset({_S.SUPERSEDED}),
     _S.NOT_EVALUABLE: frozenset({_S.SUPERSEDED}),
@@ -56,20 +57,28 @@ class EvaluationResult(Value):
     Attributes:
         state: SCORED (at least one number), NOT_EVALUABLE (all skipped) or FAILED (no number, an error).
         cause: for the last two, the commonest cause of its outcomes.
-        assessment: None where the judge was not asked.
+        assessment: None where the judge was not asked, or did not answer.
+        calls_before_outage: of a run that an outage ended for good, as there is no assessment to hold them.
     """
 
     state: EvaluationState
     cause: Cause | None = None
     outcomes: tuple[Outcome, ...]
     assessment: Assessment | None = None
+    calls_before_outage: tuple[JudgeCall, ...] = ()
+
+    @property
+    def calls(self) -> tuple[JudgeCall, ...]:
+        """All that was asked of a provider in this run."""
+        return self.calls_before_outage if self.assessment is None else self.assessment.calls
 
 
 class PlannedEvaluation(Value):
     """An evaluation as it is born with its revision.
 
     Attributes:
-        state: SCORED, NOT_EVALUABLE, FAILED (then `result` is given), WAITING or SAMPLED_OUT.
+        state: SCORED, NOT_EVALUABLE or FAILED (then `result` is given), WAITING, or one in which the judge is
+            never asked: SAMPLED_OUT, FILTERED, SHED.
         sample_rate: the rate in force, times the producer's sampling probability.
     """
 
@@ -89,6 +98,7 @@ class ClaimedEvaluation(Value):
         waiting_since: when it was born; what has waited 24 h ends as error(judge_unavailable).
         starts: starts so far, this one included: names this claim, which alone may end it.
         trace: read back from the store, sentences numbered again.
+        is_expired: retention has dropped its texts: `trace` holds what is still known, and cannot be judged.
     """
 
     key: EvaluationKey
@@ -97,6 +107,7 @@ class ClaimedEvaluation(Value):
     attempts: int
     waiting_since: datetime
     starts: int = 1
+    is_expired: bool = False
 
 
 class Admission(Value):
@@ -105,8 +116,8 @@ class Admission(Value):
     Attributes:
         kind: `new` (first revision), `revision` (content changed), `duplicate` (nothing stored) or
             `over_limit` (a fourth revision, not stored).
-        revision: of the stored or found row.
-        day: the partition day of the row, which for a guessed time may be an earlier delivery's.
+        key: of the stored or found row; its day may be an earlier delivery's where the time was guessed.
+        revision: of that row.
         pending: keys of the evaluations that are still to be run, also those of a duplicate's row.
         superseded: how many score rows older revisions had.
     """

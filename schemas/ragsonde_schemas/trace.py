@@ -19,7 +19,6 @@ class ContextOrigin(StrEnum):
     PRODUCER = "producer"
     RERANKER = "reranker"
     RETRIEVER = "retriever"
-    TOOL = "tool"
     PROMPT = "prompt"
 
 

@@ -1,6 +1,7 @@
 """Measured figures beside their bars, as ratios in one run: `make bench`.
 
-Needs RabbitMQ and Postgres on 127.0.0.1; makes a virtual host and a database of its own and removes them.
+Needs RabbitMQ and Postgres on 127.0.0.1; makes a virtual host and a database of its own and removes them. The
+embedded servers are started in a folder of their own.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from ragsonde.storage.migrations import migrate  # noqa: E402
 from services.deployments import Deployment  # noqa: E402
 from services.postgres import find_server, own_database  # noqa: E402
 from services.rabbitmq import own_vhost  # noqa: E402
+from services.up_stack import Stack  # noqa: E402
 from services.waiting import wait_for  # noqa: E402
 
 if TYPE_CHECKING:
@@ -64,6 +66,27 @@ def measure_evaluate() -> Figure:
     subprocess.run(command, check=True, capture_output=True)
     seconds = time.monotonic() - begun
     return Figure("ragsonde evaluate, 60 traces", f"{seconds:.1f} s", "< 5 s", seconds < 5)
+
+
+def measure_first_scores_and_second_start() -> list[Figure]:
+    """The embedded stack from an empty folder to scores on the screen, then once more on the same data."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # root's Postgres runs under another account
+        first = Stack(folder, "--demo")
+        try:
+            scored_seconds = first.wait_until_scored()
+        finally:
+            first.stop()
+        second = Stack(folder)
+        try:
+            ready_seconds = second.wait_until_ready()
+        finally:
+            second.stop()
+    return [
+        Figure("ragsonde up --demo, first scores", f"{scored_seconds:.1f} s", "< 60 s", scored_seconds < 60),
+        Figure("ragsonde up, second start", f"{ready_seconds:.1f} s", "< 5 s", ready_seconds < 5),
+    ]
 
 
 def measure_decoding() -> Figure:
@@ -185,6 +208,7 @@ def main() -> int:
     figures = [
         measure_help(),
         measure_evaluate(),
+        *measure_first_scores_and_second_start(),
         measure_decoding(),
         measure_exposition(),
         *measure_worker(),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from ragsonde_schemas.decoded import Receipt
 from ragsonde_schemas.envelope import Envelope
-from ragsonde_schemas.errors import DecodeError, ExtractionError
+from ragsonde_schemas.errors import DecodeError
 
 RECEIVED_AT = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 RECEIPT = Receipt(received_at=RECEIVED_AT)
@@ -31,10 +31,10 @@ def wrap_json(value, **options) -> Envelope:
     return wrap(json.dumps(value).encode(), **options)
 
 
-def find_refusal(read, *arguments, **options) -> DecodeError | ExtractionError | None:
+def find_refusal(read, *arguments, **options) -> DecodeError | None:
     """The error that `read` refuses its arguments with, or None; any other error comes out."""
     try:
         read(*arguments, **options)
-    except (DecodeError, ExtractionError) as error:
+    except DecodeError as error:
         return error
     return None

@@ -16,6 +16,7 @@ from fakes.evaluations import (
     make_assessment,
     make_calls,
     make_full_trace,
+    make_outage_call,
     make_result,
     make_trace,
     plan_free,
@@ -233,6 +234,23 @@ class TestClaim:
     def test_an_unknown_evaluation_cannot_be_claimed(self, stores):
         assert stores.traces.claim(key_of(make_trace())) is None
 
+    def test_what_has_no_texts_any_more_is_claimed_to_be_ended(self, stores):
+        trace = make_full_trace()
+        admit(stores, trace)
+        stores.drop_texts(trace)
+        claimed = claim(stores, trace)
+        assert claimed.is_expired
+        assert (claimed.trace.key, claimed.trace.release, claimed.trace.wish) == (
+            trace.key,
+            trace.release,
+            trace.wish,
+        )
+        assert (claimed.trace.query, claimed.trace.contexts) == (None, None)
+        failed = make_result(S.FAILED).model_copy(update={"cause": Cause.CONTENT_EXPIRED})
+        assert stores.traces.finish(claimed, failed) is S.FAILED
+        seen = stores.look(key_of(trace))
+        assert (seen.cause, len(seen.outcomes), seen.attempts) == (Cause.CONTENT_EXPIRED, 2, 0)
+
     def test_of_two_claims_one_wins(self, stores):
         trace = make_trace()
         admit(stores, trace)
@@ -244,9 +262,7 @@ class TestClaim:
         trace = make_trace()
         admit(stores, trace)
         until = NOON + timedelta(seconds=60)
-        stores.traces.postpone(
-            claim(stores, trace), until=until, cause=Cause.JUDGE_UNAVAILABLE, burns_attempt=False
-        )
+        stores.traces.postpone(claim(stores, trace), until=until, cause=Cause.JUDGE_UNAVAILABLE)
         stores.clock.advance(59)
         assert stores.traces.claim(key_of(trace)) is None
         stores.clock.advance(1)
@@ -281,6 +297,28 @@ class TestFinish:
         assert (seen.state, seen.cause, seen.unfinished_starts) == (state, result.cause, 0)
         assert seen.assessment == result.assessment
         assert seen.outcomes == {name_outcome(outcome) for outcome in result.outcomes}
+
+    @pytest.mark.parametrize(
+        ("cause", "attempts"),
+        [
+            (Cause.INVALID_REPLY, 1),
+            (Cause.REPEATED_CRASH, 1),
+            (Cause.JUDGE_UNAVAILABLE, 0),
+            (Cause.JUDGE_RETIRED, 0),
+            (Cause.CONTENT_EXPIRED, 0),
+        ],
+    )
+    def test_a_failure_counts_as_an_attempt_where_it_is_the_traces_own(self, stores, cause, attempts):
+        trace = make_trace()
+        admit(stores, trace)
+        result = make_result(S.FAILED).model_copy(update={"cause": cause})
+        stores.traces.finish(claim(stores, trace), result)
+        assert stores.look(key_of(trace)).attempts == attempts
+        planned = PlannedEvaluation(
+            judge=PAID, fingerprint=PAID_PRINT, state=S.FAILED, sample_rate=1, result=result
+        )
+        admit(stores, make_trace("born-failed"), planned)
+        assert stores.look(key_of(make_trace("born-failed"))).attempts == attempts
 
     @pytest.mark.parametrize("state", sorted(set(S) - set(ENDS)))
     def test_no_run_ends_otherwise(self, stores, state):
@@ -325,13 +363,11 @@ class TestFinish:
         late = claim(stores, trace)
         stores.clock.advance(LEASE + 1)
         second = claim(stores, trace)
-        stores.traces.postpone(
-            second, until=stores.clock.now(), cause=Cause.JUDGE_UNAVAILABLE, burns_attempt=False
-        )
+        stores.traces.postpone(second, until=stores.clock.now(), cause=Cause.JUDGE_UNAVAILABLE)
         third = claim(stores, trace)
         assert third.unfinished_starts == late.unfinished_starts
         assert stores.traces.finish(late, make_result()) is None
-        stores.traces.postpone(late, until=NOON, cause=Cause.INTERNAL_ERROR, burns_attempt=True)
+        stores.traces.postpone(late, until=NOON, cause=Cause.INTERNAL_ERROR)
         assert stores.look(key_of(trace)).state is S.RUNNING
         assert stores.look(key_of(trace)).attempts == 0
         assert stores.traces.finish(third, make_result()) is S.SCORED
@@ -359,27 +395,59 @@ class TestFinish:
         first = make_trace(answer="a")
         admit(stores, first)
         claimed = claim(stores, first)
-        stores.traces.postpone(claimed, until=NOON, cause=Cause.JUDGE_UNAVAILABLE, burns_attempt=False)
+        stores.traces.postpone(claimed, until=NOON, cause=Cause.JUDGE_UNAVAILABLE)
         admit(stores, make_trace(answer="b"))
         assert stores.traces.finish(claimed, make_result()) is None
         assert stores.look(key_of(first)).outcomes == frozenset()
 
 
 class TestPostpone:
-    @pytest.mark.parametrize(("burns", "attempts"), [(False, 0), (True, 1)])
-    def test_only_a_failure_of_its_own_burns_an_attempt(self, stores, burns, attempts):
+    def test_it_waits_with_the_cause_and_burns_no_attempt(self, stores):
         trace = make_trace()
         admit(stores, trace)
-        stores.traces.postpone(
-            claim(stores, trace), until=NOON, cause=Cause.INVALID_REPLY, burns_attempt=burns
-        )
+        assert stores.traces.postpone(claim(stores, trace), until=NOON, cause=Cause.JUDGE_UNAVAILABLE)
         seen = stores.look(key_of(trace))
         assert (seen.state, seen.cause, seen.attempts, seen.unfinished_starts) == (
             S.WAITING,
-            Cause.INVALID_REPLY,
-            attempts,
+            Cause.JUDGE_UNAVAILABLE,
+            0,
             0,
         )
+
+    def test_the_calls_of_every_run_are_kept_in_their_order(self, stores):
+        trace, outage = make_trace(), make_outage_call()
+        admit(stores, trace)
+        for _ in range(2):
+            stores.traces.postpone(
+                claim(stores, trace),
+                until=NOON,
+                cause=Cause.JUDGE_UNAVAILABLE,
+                calls=(make_calls()[0], outage),
+            )
+        assert stores.look(key_of(trace)).calls == (make_calls()[0], outage) * 2
+        result = make_result(assessment=make_assessment(calls=make_calls()))
+        stores.traces.finish(claim(stores, trace), result)
+        assert stores.look(key_of(trace)).calls == (make_calls()[0], outage) * 2 + make_calls()
+
+    def test_the_calls_of_a_run_that_an_outage_ended_for_good_are_kept(self, stores):
+        trace = make_trace()
+        admit(stores, trace)
+        failed = make_result(S.FAILED).model_copy(
+            update={"cause": Cause.JUDGE_UNAVAILABLE, "calls_before_outage": (make_outage_call(),)}
+        )
+        assert stores.traces.finish(claim(stores, trace), failed) is S.FAILED
+        seen = stores.look(key_of(trace))
+        assert (seen.calls, seen.assessment, seen.attempts) == ((make_outage_call(),), None, 0)
+
+    def test_a_claim_that_is_not_the_last_one_does_not_postpone(self, stores):
+        trace = make_trace()
+        admit(stores, trace)
+        late = claim(stores, trace)
+        stores.clock.advance(LEASE + 1)
+        claim(stores, trace)
+        calls = make_calls()
+        assert stores.traces.postpone(late, until=NOON, cause=Cause.JUDGE_UNAVAILABLE, calls=calls) is False
+        assert stores.look(key_of(trace)).calls == ()
 
     def test_what_is_finished_stays_finished(self, stores):
         trace = make_trace()
@@ -387,7 +455,7 @@ class TestPostpone:
         claimed = claim(stores, trace)
         stores.traces.finish(claimed, make_result())
         before = stores.look(key_of(trace))
-        stores.traces.postpone(claimed, until=NOON, cause=Cause.INVALID_REPLY, burns_attempt=True)
+        stores.traces.postpone(claimed, until=NOON, cause=Cause.INVALID_REPLY)
         assert stores.look(key_of(trace)) == before
 
     def test_what_was_superseded_meanwhile_stays_so(self, stores):
@@ -395,17 +463,19 @@ class TestPostpone:
         admit(stores, first)
         claimed = claim(stores, first)
         admit(stores, make_trace(answer="b"))
-        stores.traces.postpone(claimed, until=NOON, cause=Cause.JUDGE_UNAVAILABLE, burns_attempt=False)
+        postponed = stores.traces.postpone(
+            claimed, until=NOON, cause=Cause.JUDGE_UNAVAILABLE, calls=make_calls()
+        )
+        assert postponed is False
         assert stores.look(key_of(first)).state is S.SUPERSEDED
+        assert stores.look(key_of(first)).calls == make_calls()
         assert stores.traces.claim(key_of(first)) is None
         assert stores.traces.finish(claimed, make_result()) is None
 
     def test_the_cause_of_waiting_is_gone_when_it_is_scored(self, stores):
         trace = make_trace()
         admit(stores, trace)
-        stores.traces.postpone(
-            claim(stores, trace), until=NOON, cause=Cause.JUDGE_UNAVAILABLE, burns_attempt=False
-        )
+        stores.traces.postpone(claim(stores, trace), until=NOON, cause=Cause.JUDGE_UNAVAILABLE)
         stores.traces.finish(claim(stores, trace), make_result())
         assert stores.look(key_of(trace)).cause is None
 
@@ -432,9 +502,7 @@ class TestTakeDue:
         trace = make_trace()
         admit(stores, trace)
         until = NOON + timedelta(seconds=20)
-        stores.traces.postpone(
-            claim(stores, trace), until=until, cause=Cause.JUDGE_UNAVAILABLE, burns_attempt=False
-        )
+        stores.traces.postpone(claim(stores, trace), until=until, cause=Cause.JUDGE_UNAVAILABLE)
         stores.clock.advance(19)
         assert stores.take_due() == []
         stores.clock.advance(1)

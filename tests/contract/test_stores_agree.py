@@ -17,7 +17,17 @@ from hypothesis.stateful import (
 )
 
 from fakes.clock import NOON, FakeClock
-from fakes.evaluations import FREE, PAID, make_result, make_trace, plan_free, plan_paid
+from fakes.evaluations import (
+    FREE,
+    PAID,
+    make_assessment,
+    make_calls,
+    make_outage_call,
+    make_result,
+    make_trace,
+    plan_free,
+    plan_paid,
+)
 from ragsonde.storage.ledger import count_revisions, count_states
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import TRANSITIONS, EvaluationState
@@ -71,20 +81,23 @@ class BothStores(RuleBasedStateMachine):
         claimed = self.both(lambda stores: stores.traces.claim(key))
         return multiple() if claimed is None else claimed
 
-    @rule(claimed=claims, state=st.sampled_from([S.SCORED, S.NOT_EVALUABLE, S.FAILED]))
-    def finish(self, claimed, state):
-        self.both(lambda stores: stores.traces.finish(claimed, make_result(state)))
+    @rule(claimed=claims, state=st.sampled_from([S.SCORED, S.NOT_EVALUABLE, S.FAILED]), n=st.integers(0, 2))
+    def finish(self, claimed, state, n):
+        result = make_result(state, assessment=make_assessment(calls=make_calls()[:n]))
+        self.both(lambda stores: stores.traces.finish(claimed, result))
 
     @rule(claimed=consumes(claims))
     def crash(self, claimed):
         """The process that held it is gone."""
 
-    @rule(claimed=claims, seconds=st.sampled_from([0, 20, 600]), burns=st.booleans())
-    def postpone(self, claimed, seconds, burns):
+    @rule(claimed=claims, seconds=st.sampled_from([0, 20, 600]), has_asked=st.booleans())
+    def postpone(self, claimed, seconds, has_asked):
         until = self.fake.clock.now() + timedelta(seconds=seconds)
-        cause = Cause.INVALID_REPLY if burns else Cause.JUDGE_UNAVAILABLE
+        calls = (make_calls()[0], make_outage_call()) if has_asked else ()
         self.both(
-            lambda stores: stores.traces.postpone(claimed, until=until, cause=cause, burns_attempt=burns)
+            lambda stores: stores.traces.postpone(
+                claimed, until=until, cause=Cause.JUDGE_UNAVAILABLE, calls=calls
+            )
         )
 
     @rule(seconds=st.sampled_from([1, 20, 149, 150, 151, 600]))

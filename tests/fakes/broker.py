@@ -29,9 +29,6 @@ class ListBroker:
         self.refuses_publishing = False
         self._waiting = waiting
 
-    def declare_topology(self) -> None:
-        self._require_presence()
-
     def publish_work(self, keys: Sequence[EvaluationKey]) -> None:
         self._require_presence()
         if self.refuses_publishing:

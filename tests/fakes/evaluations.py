@@ -12,12 +12,12 @@ from ragsonde_schemas.assessment import (
     Assessment,
     ContextVerdict,
     Fault,
-    JudgeCall,
     Level,
     StatementVerdict,
 )
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import EvaluationResult, EvaluationState, PlannedEvaluation
+from ragsonde_schemas.judge_call import JudgeCall
 from ragsonde_schemas.score import Outcome, Score, Unscored
 from ragsonde_schemas.trace import (
     Context,
@@ -178,6 +178,17 @@ def make_calls() -> tuple[JudgeCall, ...]:
             seconds=1.1,
             reply='{"contexts": {}}',
         ),
+    )
+
+
+def make_outage_call() -> JudgeCall:
+    """A call that nobody answered."""
+    return JudgeCall(
+        purpose="repair",
+        model="gpt-5-mini",
+        outcome="judge_unavailable",
+        seconds=60.0,
+        reply="judge gpt: Timeout",
     )
 
 

@@ -22,6 +22,12 @@ class FakeSink:
     def on_admitted(self, trace, admission, planned) -> None:
         self.told.append(("on_admitted", (trace, admission, tuple(planned))))
 
+    def on_calls(self, key, calls) -> None:
+        self.told.append(("on_calls", (key, calls)))
+
+    def on_superseded(self, result) -> None:
+        self.told.append(("on_superseded", (result,)))
+
     def on_finished(self, trace, key, result) -> None:
         self.told.append(("on_finished", (trace, key, result)))
 
@@ -33,6 +39,9 @@ class FakeSink:
 
     def on_parked(self, reason) -> None:
         self.told.append(("on_parked", (reason,)))
+
+    def on_parked_again(self, reason) -> None:
+        self.told.append(("on_parked_again", (reason,)))
 
     def on_stage(self, stage, seconds) -> None:
         self.told.append(("on_stage", (stage, seconds)))

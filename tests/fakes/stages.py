@@ -25,6 +25,8 @@ def make_stages(*judges, scorers=None, rates=None, clock=None, **changes) -> Sta
         "isolation": ThreadIsolation(),
         "limits": DecodingLimits(),
         "retention_days": 90,
+        "deadline_seconds": 120.0,
+        "insist": lambda action: action(),
     }
     return Stages(**(parts | changes))
 

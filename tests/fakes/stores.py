@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import (
     Admission,
     ClaimedEvaluation,
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
 
     from ragsonde.ports import Clock
     from ragsonde_schemas.envelope import Envelope
-    from ragsonde_schemas.errors import Cause, ParkReason
+    from ragsonde_schemas.errors import ParkReason
+    from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.trace import Trace, TraceKey
 
 QUEUED_SECONDS = 150
 _UNFINISHED = {EvaluationState.WAITING, EvaluationState.RUNNING}
 _NEVER_BORN = {EvaluationState.RUNNING, EvaluationState.SUPERSEDED}
+_NOT_ITS_OWN = {Cause.JUDGE_UNAVAILABLE, Cause.JUDGE_RETIRED, Cause.CONTENT_EXPIRED}
 _ENDS = {EvaluationState.SCORED, EvaluationState.NOT_EVALUABLE, EvaluationState.FAILED}
 
 
@@ -41,6 +44,7 @@ class StoredEvaluation:
     sample_rate: float
     result: EvaluationResult | None = None
     cause: Cause | None = None
+    calls: tuple[JudgeCall, ...] | None = None
     attempts: int = 0
     starts: int = 0
     unfinished_starts: int = 0
@@ -66,10 +70,12 @@ class FakeTraceStore:
 
     Attributes:
         evaluations: by key, as they stand.
+        expired: records whose texts are gone.
     """
 
     def __init__(self, *, clock: Clock, lease_seconds: int = 150, max_revisions: int = 3) -> None:
         self.evaluations: dict[EvaluationKey, StoredEvaluation] = {}
+        self.expired: set[TraceKey] = set()
         self._revisions: dict[tuple[str, str, str], list[_Revision]] = {}
         self._clock = clock
         self._lease_seconds = lease_seconds
@@ -118,9 +124,11 @@ class FakeTraceStore:
             stored.starts += 1
             stored.unfinished_starts += 1
             stored.lease_until = now + timedelta(seconds=self._lease_seconds)
+            is_expired = key.trace in self.expired
             return ClaimedEvaluation(
                 key=key,
-                trace=stored.trace,
+                trace=_strip(stored.trace) if is_expired else stored.trace,
+                is_expired=is_expired,
                 unfinished_starts=stored.unfinished_starts,
                 attempts=stored.attempts,
                 waiting_since=stored.born_at,
@@ -134,28 +142,34 @@ class FakeTraceStore:
             stored = self._find_run(claimed)
             if stored is None:
                 return None
-            self._end_run(stored)
+            self._end_run(stored, result.calls)
             if stored.state is not EvaluationState.SUPERSEDED:
                 stored.state = result.state
+            stored.attempts += _count_attempts(result)
             stored.cause = result.cause
             stored.result = result
             stored.next_attempt_at = None
             return stored.state
 
     def postpone(
-        self, claimed: ClaimedEvaluation, *, until: datetime, cause: Cause, burns_attempt: bool
-    ) -> None:
+        self,
+        claimed: ClaimedEvaluation,
+        *,
+        until: datetime,
+        cause: Cause,
+        calls: tuple[JudgeCall, ...] = (),
+    ) -> bool:
         with self._lock:
             stored = self._find_run(claimed)
             if stored is None:
-                return
-            self._end_run(stored)
-            stored.attempts += int(burns_attempt)
+                return False
+            self._end_run(stored, calls)
             stored.cause = cause
             stored.causes_to_wait.append(cause)
             if stored.state is not EvaluationState.SUPERSEDED:
                 stored.state = EvaluationState.WAITING
                 stored.next_attempt_at = until
+            return stored.state is EvaluationState.WAITING
 
     def take_due(self, *, limit: int, queued_for_seconds: int = QUEUED_SECONDS) -> list[EvaluationKey]:
         """What the sweeper would publish."""
@@ -200,6 +214,8 @@ class FakeTraceStore:
                 sample_rate=evaluation.sample_rate,
                 result=evaluation.result,
                 cause=evaluation.result.cause if evaluation.result else None,
+                calls=evaluation.result.calls if evaluation.result else None,
+                attempts=_count_attempts(evaluation.result) if evaluation.result else 0,
                 next_attempt_at=now if waits else None,
                 queued_until=now + timedelta(seconds=self._lease_seconds) if waits else None,
             )
@@ -239,7 +255,8 @@ class FakeTraceStore:
         return stored if is_ours else None
 
     @staticmethod
-    def _end_run(stored: StoredEvaluation) -> None:
+    def _end_run(stored: StoredEvaluation, calls: tuple[JudgeCall, ...]) -> None:
+        stored.calls = (stored.calls or ()) + calls
         stored.unfinished_starts = 0
         stored.lease_until = stored.queued_until = None
 
@@ -252,6 +269,15 @@ class FakeTraceStore:
             and stored.lease_until is not None
             and stored.lease_until < now
         )
+
+
+def _count_attempts(result: EvaluationResult) -> int:
+    return int(result.state is EvaluationState.FAILED and result.cause not in _NOT_ITS_OWN)
+
+
+def _strip(trace: Trace) -> Trace:
+    texts = ("query", "retrieval_query", "turns", "contexts", "answer", "reference")
+    return trace.model_copy(update={name: type(trace).model_fields[name].default for name in texts})
 
 
 @dataclass(frozen=True)

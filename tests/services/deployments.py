@@ -11,14 +11,14 @@ import sys
 import urllib.request
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 import psycopg
 import redis
 
-from ragsonde.celery_app import build_transport_options
-from ragsonde.intake.broker_urls import is_amqp_url
 from ragsonde.intake.publisher import Publisher
+from services.rabbitmq import rabbitmqctl
 from services.waiting import wait_for
 
 if TYPE_CHECKING:
@@ -62,6 +62,14 @@ class Running:
     def read(self, path: str) -> str:
         with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310 - our own address
             return answer.read().decode()
+
+    def is_on_broker(self) -> bool:
+        """True when /health/ready says that the broker is well."""
+        try:
+            parts = json.loads(self.read("/health/ready"))["parts"]
+        except HTTPError as error:
+            parts = json.loads(error.read())["parts"]
+        return parts["broker"] == "ok"
 
     def kill(self) -> None:
         self.process.kill()
@@ -112,12 +120,13 @@ class Deployment:
         self._processes.append(running)
         return running
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess:
+    def run(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess:
         """Runs `ragsonde ARGUMENTS` to its end."""
         return subprocess.run(
             [sys.executable, "-m", "ragsonde", *arguments],
             env=self.environment,
             cwd=self.folder,
+            input=stdin,
             capture_output=True,
             text=True,
             timeout=120,
@@ -126,10 +135,7 @@ class Deployment:
 
     @contextmanager
     def publisher(self) -> Iterator[Publisher]:
-        publisher = Publisher(
-            self.broker_url,
-            transport_options=build_transport_options(is_amqp=is_amqp_url(self.broker_url)),
-        )
+        publisher = Publisher(self.broker_url)
         try:
             publisher.declare_topology()
             yield publisher
@@ -140,6 +146,28 @@ class Deployment:
         with self.publisher() as publisher:
             for message in messages:
                 publisher.publish_trace(json.dumps(message).encode(), content_type="application/json")
+
+    def start_ready_worker(self, *arguments: str) -> Running:
+        """A worker that consumes."""
+        worker = self.start("worker", "--threads", "2", *arguments)
+        wait_for(worker.is_on_broker, seconds=30, what="a worker on its broker")
+        return worker
+
+    def wait_until_scored(self, count: int) -> None:
+        wait_for(
+            lambda: self.count("SELECT count(*) FROM evaluation WHERE state = 'scored'") == count,
+            seconds=30,
+            what=f"{count} scored",
+        )
+
+    def ask_rabbitmq(self, command: str, *columns: str) -> list[dict]:
+        """What rabbitmqctl lists of our virtual host."""
+        answer = rabbitmqctl(command, "-p", self.vhost, "--quiet", "--formatter", "json", *columns)
+        return json.loads(answer.stdout)
+
+    @property
+    def vhost(self) -> str:
+        return self.broker_url.rpartition("/")[2]
 
     def query(self, sql: str, *parameters: object) -> list[tuple]:
         with psycopg.connect(self.database_url, autocommit=True) as connection:

@@ -35,7 +35,7 @@ def find_what_is_missing() -> str | None:
         probe.settimeout(2)
         if probe.connect_ex((HOST, PORT)) != 0:
             return f"no RabbitMQ answers on {HOST}:{PORT}"
-    if _rabbitmqctl("list_vhosts", "--quiet", check=False).returncode != 0:
+    if rabbitmqctl("list_vhosts", "--quiet", check=False).returncode != 0:
         return "rabbitmqctl may not be used by this user"
     return None
 
@@ -44,15 +44,15 @@ def find_what_is_missing() -> str | None:
 def own_vhost() -> Iterator[str]:
     """The URL of a fresh virtual host, removed afterwards."""
     name = f"ragsonde-test-{uuid.uuid4().hex[:8]}"
-    _rabbitmqctl("add_vhost", name)
+    rabbitmqctl("add_vhost", name)
     try:
-        _rabbitmqctl("set_permissions", "-p", name, "guest", ".*", ".*", ".*")
+        rabbitmqctl("set_permissions", "-p", name, "guest", ".*", ".*", ".*")
         yield f"amqp://guest:guest@{HOST}:{PORT}/{name}"
     finally:
-        _rabbitmqctl("delete_vhost", name)
+        rabbitmqctl("delete_vhost", name)
 
 
-def _rabbitmqctl(*arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+def rabbitmqctl(*arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["rabbitmqctl", *arguments], check=check, capture_output=True, text=True, timeout=60
     )

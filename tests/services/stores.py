@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from sqlalchemy import delete, func, select
+
 from fakes.stores import QUEUED_SECONDS, FakeParkingStore, FakeSuspectStore, FakeTraceStore
 from ragsonde.storage.history import read_history
-from ragsonde.storage.parking_store import PostgresParkingStore, list_parked
+from ragsonde.storage.parking_store import PostgresParkingStore
 from ragsonde.storage.suspect_store import PostgresSuspectStore
 from ragsonde.storage.sweeping import take_due
+from ragsonde.storage.tables import ParkedMessageRow, TraceTextRow
 from ragsonde.storage.trace_store import PostgresTraceStore
 
 if TYPE_CHECKING:
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
     from ragsonde_schemas.assessment import Assessment
     from ragsonde_schemas.errors import Cause
     from ragsonde_schemas.evaluation import EvaluationKey, EvaluationState
+    from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.score import Outcome
+    from ragsonde_schemas.trace import Trace
 
 
 class Seen(NamedTuple):
@@ -32,6 +37,7 @@ class Seen(NamedTuple):
     unfinished_starts: int
     outcomes: frozenset[str]
     assessment: Assessment | None
+    calls: tuple[JudgeCall, ...]
 
 
 class Stores(Protocol):
@@ -49,6 +55,8 @@ class Stores(Protocol):
     def take_due(self, *, limit: int = 100) -> list[EvaluationKey]: ...
 
     def count_parked(self) -> int: ...
+
+    def drop_texts(self, trace: Trace) -> None: ...
 
 
 class FakeStores:
@@ -71,7 +79,8 @@ class FakeStores:
             stored.attempts,
             stored.unfinished_starts,
             _name(result.outcomes if result else ()),
-            result.assessment if result else None,
+            _with_calls(result.assessment, stored.calls or ()) if result else None,
+            stored.calls or (),
         )
 
     def count_revisions(self, trace_id: str) -> int:
@@ -82,6 +91,9 @@ class FakeStores:
 
     def count_parked(self) -> int:
         return len(self.parking.parked)
+
+    def drop_texts(self, trace: Trace) -> None:
+        self.traces.expired.add(trace.key)
 
 
 class PostgresStores:
@@ -105,6 +117,7 @@ class PostgresStores:
                         found.unfinished_starts,
                         _name(found.outcomes),
                         found.assessment,
+                        found.replies,
                     )
         return None
 
@@ -115,12 +128,22 @@ class PostgresStores:
         return take_due(self.engine, now=self.clock.now(), limit=limit, queued_for_seconds=QUEUED_SECONDS)
 
     def count_parked(self) -> int:
-        return len(list_parked(self.engine))
+        with self.engine.connect() as connection:
+            return connection.execute(select(func.count()).select_from(ParkedMessageRow)).scalar_one()
+
+    def drop_texts(self, trace: Trace) -> None:
+        with self.engine.begin() as connection:
+            connection.execute(delete(TraceTextRow).where(TraceTextRow.trace_id == trace.trace_id))
 
 
 def name_outcome(outcome: Outcome) -> str:
     """An outcome as text in which keys are sorted, as no database keeps their order."""
     return json.dumps(outcome.model_dump(mode="json"), sort_keys=True)
+
+
+def _with_calls(assessment: Assessment | None, calls: tuple[JudgeCall, ...]) -> Assessment | None:
+    """With the calls of all runs, as the store tells them."""
+    return assessment and assessment.model_copy(update={"calls": calls})
 
 
 def _name(outcomes: tuple[Outcome, ...]) -> frozenset[str]:

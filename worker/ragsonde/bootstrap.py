@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import text
-
 from ragsonde.celery_app import build_celery_app
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.decoding.table import BINARY_FORMATS, JSON_FORMATS
@@ -27,7 +25,7 @@ from ragsonde.judging.table import build_judges
 from ragsonde.pipeline.evaluate_trace import STAGES, Stages
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.effective import hash_settings
-from ragsonde.storage.engine import build_engine, translating_losses
+from ragsonde.storage.engine import build_engine, ping
 from ragsonde.storage.parking_store import PostgresParkingStore
 from ragsonde.storage.suspect_store import PostgresSuspectStore
 from ragsonde.storage.trace_store import PostgresTraceStore
@@ -86,6 +84,17 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
     engine = build_engine(database_url, application_name="ragsonde-worker")
     series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
+    parking = PostgresParkingStore(engine, clock=clock)
+    sink = PrometheusSink(series, clock=clock, fingerprints=fingerprints)
+    isolation = ThreadIsolation()
+    guard = DeliveryGuard(
+        parking=parking,
+        suspects=PostgresSuspectStore(engine, clock=clock),
+        sink=sink,
+        isolation=isolation,
+        stopping=stopping,
+        on_database=consumption.on_database,
+    )
     stages = Stages(
         scorers=scorers,
         judges=judges,
@@ -96,22 +105,15 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
             lease_seconds=settings.lease_seconds,
             retention_days=settings.retention_days.trace,
         ),
-        parking=PostgresParkingStore(engine, clock=clock),
-        sink=PrometheusSink(series, clock=clock, fingerprints=fingerprints),
+        parking=parking,
+        sink=sink,
         clock=clock,
-        isolation=ThreadIsolation(),
+        isolation=isolation,
         limits=DecodingLimits(body_bytes=settings.max_body_bytes),
         retention_days=settings.retention_days.trace,
         deadline_seconds=settings.deadline_seconds,
+        insist=guard.insist,
         may_raise=settings.allow_message_overrides,
-    )
-    guard = DeliveryGuard(
-        parking=stages.parking,
-        suspects=PostgresSuspectStore(engine, clock=clock),
-        sink=stages.sink,
-        isolation=stages.isolation,
-        stopping=stopping,
-        on_database=consumption.on_database,
     )
     app = build_celery_app(settings, broker_url=broker_url)
     app.conf.ragsonde_consumption = consumption
@@ -123,9 +125,7 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
         routes=build_routes(
             series,
             live=Health({"consumer": lambda: None if consumption.is_alive else "the loop stands still"}),
-            ready=Health(
-                {"broker": lambda: _check_broker(consumption), "postgres": lambda: _check_postgres(engine)}
-            ),
+            ready=Health({"broker": lambda: _check_broker(consumption), "postgres": lambda: ping(engine)}),
         ),
         stopping=stopping,
     )
@@ -155,9 +155,3 @@ def build_worker_series(
 
 def _check_broker(consumption: Consumption) -> str | None:
     return None if consumption.is_connected else "not connected to the broker"
-
-
-def _check_postgres(engine: Engine) -> str | None:
-    with translating_losses(), engine.connect() as connection:
-        connection.execute(text("SELECT 1"))
-    return None

@@ -40,8 +40,7 @@ def build_celery_app(settings: Settings, *, broker_url: str) -> Celery:
     return app
 
 
-def build_transport_options(*, is_amqp: bool) -> dict[str, Any]:
-    """Kombu's transport options, for consumers and publishers alike."""
+def _build_transport_options(*, is_amqp: bool) -> dict[str, Any]:
     if is_amqp:
         # a publish returns only when the broker has the message
         return {"confirm_publish": True}
@@ -83,12 +82,13 @@ def _build_delivery_settings() -> dict[str, Any]:
 
 def _build_broker_settings(*, is_amqp: bool) -> dict[str, Any]:
     return {
+        # a worker that is started before its broker waits for it
         "broker_connection_retry_on_startup": True,
         # for ever; by default the worker dies after 100 tries
         "broker_connection_max_retries": None,
         # notices a silent network cut within a minute
         "broker_heartbeat": 30 if is_amqp else 0,
-        "broker_transport_options": build_transport_options(is_amqp=is_amqp),
+        "broker_transport_options": _build_transport_options(is_amqp=is_amqp),
     }
 
 

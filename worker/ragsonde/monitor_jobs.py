@@ -31,11 +31,7 @@ JOB_NAMES = (SWEEPER, PARTITIONS, RETENTION, QUEUES, LEDGER)
 
 
 class Broker(Protocol):
-    """What the jobs need of the broker; `Publisher` is it."""
-
-    def declare_topology(self) -> None:
-        """Declares our queues; again changes nothing."""
-        ...
+    """What the jobs need of the broker; `Publisher` is it, and sees to it that our queues are declared."""
 
     def publish_work(self, keys: Sequence[EvaluationKey]) -> None:
         """Publishes a work message for each evaluation, confirmed."""
@@ -115,7 +111,6 @@ class Chores:
             DatabaseLostError: likewise.
         """
         options = self.options
-        self.sweeping_broker.declare_topology()
         room = options.sweep_queue_limit - self.sweeping_broker.count_messages()[WORK]
         while room > 0 and not self.should_pause():
             limit = min(options.sweep_batch, room)
@@ -147,7 +142,6 @@ class Chores:
 
     def count_queues(self) -> None:
         """Shows how deep the queues are."""
-        self.counting_broker.declare_topology()
         depths = self.counting_broker.count_messages()
         self.series.replace(QUEUE_MESSAGES, {(queue,): float(depth) for queue, depth in depths.items()})
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
 
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
         EvaluationState,
         PlannedEvaluation,
     )
+    from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.trace import Trace
+
+
+T = TypeVar("T")
 
 
 class Clock(Protocol):
@@ -41,7 +45,7 @@ class Judge(Protocol):
     Attributes:
         name: as configured.
         fingerprint: 16 hex digits, known before any call; changes when verdicts may change.
-        is_free: its verdicts cost nothing and need no network: it runs inside the ingest transaction.
+        is_free: its verdicts cost nothing and need no network: it is asked before its trace is stored.
     """
 
     name: str
@@ -59,8 +63,8 @@ class Judge(Protocol):
             deadline: `time.monotonic()` value after which nothing new may be begun.
 
         Raises:
-            JudgeUnavailableError: an outage; ask again later.
-            JudgePausedError: somebody must act first.
+            JudgeUnavailableError: an outage; ask again later. Its `calls` tell what was asked until then.
+            JudgePausedError: somebody must act first; likewise.
         """
         ...
 
@@ -83,6 +87,9 @@ class TraceStore(Protocol):
     def claim(self, key: EvaluationKey) -> ClaimedEvaluation | None:
         """The evaluation, now running under a lease, or None when it is not due or somebody else has it.
 
+        Where retention has dropped its texts it is claimed all the same, as `is_expired`: whoever claims it
+        ends it, so that it has its rows and is counted like every other.
+
         Raises:
             DatabaseLostError: Postgres is away.
         """
@@ -90,6 +97,9 @@ class TraceStore(Protocol):
 
     def finish(self, claimed: ClaimedEvaluation, result: EvaluationResult) -> EvaluationState | None:
         """Ends a claimed evaluation in one transaction: assessment, replies, scores, state.
+
+        Its calls are added to those of the runs before. It counts as one more attempt when it fails by the
+        trace's own fault: neither the judge was away or retired, nor had its texts expired.
 
         Returns:
             The state it ended in (SUPERSEDED where a newer revision exists by now), or None when it had ended
@@ -101,9 +111,18 @@ class TraceStore(Protocol):
         ...
 
     def postpone(
-        self, claimed: ClaimedEvaluation, *, until: datetime, cause: Cause, burns_attempt: bool
-    ) -> None:
-        """Puts a claimed evaluation back to `waiting`, due at `until`.
+        self,
+        claimed: ClaimedEvaluation,
+        *,
+        until: datetime,
+        cause: Cause,
+        calls: tuple[JudgeCall, ...] = (),
+    ) -> bool:
+        """Puts a claimed evaluation back to `waiting`, due at `until`, and keeps the calls of this run.
+
+        Returns:
+            False when it does not wait: this claim does not run it any more (and nothing was written), or a
+            newer revision has come.
 
         Raises:
             DatabaseLostError: Postgres is away.
@@ -115,7 +134,7 @@ class ParkingStore(Protocol):
     """Where messages that could not be worked on are kept."""
 
     def park(self, envelope: Envelope, *, reason: ParkReason, message: str, where: str) -> bool:
-        """Stores a message with the reason; False when the same message is parked already.
+        """Stores a message with the reason; False when the same message is parked for it already.
 
         Raises:
             DatabaseLostError: Postgres is away.
@@ -142,8 +161,16 @@ class ScoreSink(Protocol):
         """A delivery's trace was committed (or found to be a duplicate)."""
         ...
 
+    def on_calls(self, key: EvaluationKey, calls: tuple[JudgeCall, ...]) -> None:
+        """A run has asked a provider: told once a run, whatever becomes of its result. Calls cost money."""
+        ...
+
     def on_finished(self, trace: Trace, key: EvaluationKey, result: EvaluationResult) -> None:
-        """An evaluation was committed in a state other than superseded."""
+        """An evaluation was committed in a state other than superseded; its calls are told by `on_calls`."""
+        ...
+
+    def on_superseded(self, result: EvaluationResult) -> None:
+        """An evaluation was committed as superseded: its outcomes are stored and do not count."""
         ...
 
     def on_postponed(self, judge: str, cause: Cause) -> None:
@@ -158,6 +185,10 @@ class ScoreSink(Protocol):
         """A message was parked."""
         ...
 
+    def on_parked_again(self, reason: ParkReason) -> None:
+        """A message that is parked for this reason already came once more."""
+        ...
+
     def on_stage(self, stage: str, seconds: float) -> None:
         """A stage of the path took so long."""
         ...
@@ -168,4 +199,12 @@ class Isolation(Protocol):
 
     def hold(self, *, alone: bool) -> AbstractContextManager[None]:
         """Waits for its turn and holds it until the block ends."""
+        ...
+
+
+class Insist(Protocol):
+    """Keeps trying while the database is away."""
+
+    def __call__(self, action: Callable[[], T], /) -> T:
+        """What the action returned when the database was there."""
         ...

@@ -119,7 +119,7 @@ def test_a_postponed_evaluation_is_published_when_it_is_due(deployment):
     (key,) = deployment.admit("t1").pending
     claimed = deployment.traces.claim(key)
     until = deployment.clock.now() + timedelta(seconds=40)
-    deployment.traces.postpone(claimed, until=until, cause=Cause.JUDGE_UNAVAILABLE, burns_attempt=False)
+    deployment.traces.postpone(claimed, until=until, cause=Cause.JUDGE_UNAVAILABLE)
     deployment.clock.pass_seconds(39)
     deployment.make_chores().sweep()
     assert deployment.broker.published == []

@@ -12,7 +12,15 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from fakes.clock import NOON, FakeClock
 from fakes.evaluations import make_assessment, make_calls, make_result, make_trace, plan_free, plan_paid
-from ragsonde.storage.engine import build_engine, lost_database, pipelined_transaction, translating_losses
+from ragsonde.storage.engine import (
+    GivenUpError,
+    LockedOutError,
+    build_engine,
+    lost_database,
+    ping,
+    pipelined_transaction,
+    translating_losses,
+)
 from ragsonde.storage.history import read_history
 from ragsonde.storage.ledger import count_states
 from ragsonde.storage.partitions import drop_expired, ensure_partitions
@@ -29,7 +37,7 @@ pytestmark = pytest.mark.integration
 ENVELOPE = Envelope(body=b"x", body_bytes=1, message_key="m", received_at=NOON)
 
 INSERT = "INSERT INTO suspect VALUES ('m', 1, now())"
-SETTINGS = ("application_name", "statement_timeout", "timezone")
+SETTINGS = ("application_name", "statement_timeout", "lock_timeout", "timezone")
 
 
 def execute(engine, *statements):
@@ -109,9 +117,7 @@ class TestAway:
             lambda: away.traces.admit(make_trace(), (plan_free(),)),
             lambda: away.traces.claim(claimed.key),
             lambda: away.traces.finish(claimed, make_result()),
-            lambda: away.traces.postpone(
-                claimed, until=NOON, cause=Cause.JUDGE_UNAVAILABLE, burns_attempt=False
-            ),
+            lambda: away.traces.postpone(claimed, until=NOON, cause=Cause.JUDGE_UNAVAILABLE),
         )
         for call in calls:
             with pytest.raises(DatabaseLostError, match="Postgres is away"):
@@ -154,10 +160,8 @@ class TestTelling:
             errors.TooManyConnections,
             errors.ReadOnlySqlTransaction,
             errors.ConnectionFailure,
-            errors.QueryCanceled,
             errors.DiskFull,
-            errors.DeadlockDetected,
-            errors.SerializationFailure,
+            errors.LockNotAvailable,
             errors.ConnectionTimeout,
             psycopg.OperationalError,
         ],
@@ -169,6 +173,9 @@ class TestTelling:
     @pytest.mark.parametrize(
         "error",
         [
+            errors.QueryCanceled,
+            errors.DeadlockDetected,
+            errors.SerializationFailure,
             errors.UndefinedTable,
             errors.SyntaxError,
             errors.UniqueViolation,
@@ -181,7 +188,7 @@ class TestTelling:
             ValueError,
         ],
     )
-    def test_what_is_a_fault_of_ours_is_not(self, error):
+    def test_what_is_one_statements_fault_is_not(self, error):
         assert not lost_database(error("x"))
         assert not lost_database(InterfaceError("SELECT 1", {}, error("x")))
 
@@ -191,6 +198,19 @@ class TestTelling:
     def test_a_fault_of_ours_passes_as_it_is(self, engine):
         with pytest.raises(errors.UndefinedTable):
             execute(engine, "SELECT * FROM nothing_like_that")
+
+    @pytest.mark.parametrize("error", [errors.QueryCanceled, errors.DeadlockDetected])
+    def test_what_postgres_gave_up_on_is_told_apart_in_both_drivers(self, error):
+        for raised in (error("too slow"), DBAPIError("SELECT 1", {}, error("too slow"))):
+            with pytest.raises(GivenUpError, match="gave up on a statement: too slow"), translating_losses():
+                raise raised
+
+    def test_a_table_that_somebody_keeps_is_a_loss(self, engine):
+        with engine.connect() as holder, holder.begin():
+            holder.execute(text("LOCK TABLE suspect IN ACCESS EXCLUSIVE MODE"))
+            with pytest.raises(LockedOutError) as raised:
+                execute(engine, "SET LOCAL lock_timeout = '10ms'", INSERT)
+        assert isinstance(raised.value, DatabaseLostError)
 
     def test_no_content_of_traces_is_in_an_error(self, engine):
         with pytest.raises(DBAPIError) as raised, translating_losses(), engine.connect() as connection:
@@ -232,7 +252,14 @@ class TestEngine:
     def test_it_says_who_it_is_and_gives_up_on_a_statement(self, engine):
         with engine.connect() as connection:
             shown = [connection.execute(text(f"SHOW {name}")).scalar_one() for name in SETTINGS]
-        assert shown == ["ragsonde test", "30s", "UTC"]
+        assert shown == ["ragsonde test", "30s", "10s", "UTC"]
+
+    def test_a_ping_answers_or_tells_the_loss(self, engine):
+        ping(engine)
+        away = build_engine("postgresql://postgres@127.0.0.1:1/nothing", application_name="ragsonde test")
+        with pytest.raises(DatabaseLostError):
+            ping(away)
+        away.dispose()
 
     def test_no_statement_stays_prepared_as_pgbouncer_would_lose_it(self, stores):
         for number in range(8):

@@ -7,15 +7,14 @@ import psycopg
 import pytest
 from psycopg.errors import QueryCanceled
 from psycopg.sql import SQL, Identifier
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 
 from fakes.clock import NOON, FakeClock
 from fakes.evaluations import make_result, make_trace, plan_free, plan_paid
-from ragsonde.storage.locks import try_job_lock
 from ragsonde.storage.partitions import drop_expired, ensure_day, ensure_partitions, list_partitions
 from ragsonde.storage.tables import PARTITIONED
 from ragsonde_schemas.envelope import Envelope
-from ragsonde_schemas.errors import ParkReason
+from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.evaluation import EvaluationState
 from services.stores import PostgresStores
 
@@ -141,11 +140,16 @@ class TestDropping:
         ensure_day(own_engine, day=TODAY)
         assert drop_expired(own_engine, today=TODAY + timedelta(days=10_000), retention={}) == []
 
-    def test_one_monitor_does_it_at_a_time(self, own_engine):
+    def test_it_leaves_the_lock_to_its_caller_and_needs_one_connection(self, own_engine, database_url):
         ensure_day(own_engine, day=TODAY)
-        with try_job_lock(own_engine, "drop_partitions"):
-            assert drop_expired(own_engine, today=TODAY + timedelta(days=2), retention={"score": 1}) == []
-        assert len(drop_expired(own_engine, today=TODAY + timedelta(days=2), retention={"score": 1})) == 1
+        engine = create_engine(
+            database_url.replace("postgresql:", "postgresql+psycopg:"),
+            pool_size=1,
+            max_overflow=0,
+            pool_timeout=0.5,
+        )
+        assert len(drop_expired(engine, today=TODAY + timedelta(days=2), retention={"score": 1})) == 1
+        engine.dispose()
 
     def test_readers_of_the_table_see_the_rest_all_the_while(self, stores):
         for days in (0, 1):
@@ -200,10 +204,17 @@ class TestDropping:
             assert connection.execute(text("SELECT message_key FROM suspect")).scalars().all() == ["new"]
 
 
-def test_what_waits_for_a_judge_longer_than_its_texts_are_kept_ends_as_failed(stores, caplog):
-    admission = stores.traces.admit(make_trace(), (plan_free(), plan_paid()))
-    drop_expired(stores.engine, today=TODAY + timedelta(days=15), retention={"trace_text": 14})
-    assert stores.traces.claim(admission.pending[0]) is None
-    seen = stores.look(admission.pending[0])
-    assert (seen.state, seen.cause, seen.unfinished_starts) == (EvaluationState.FAILED, "internal_error", 0)
-    assert "evaluation_texts_expired" in caplog.messages
+@pytest.mark.parametrize("is_all_gone", [False, True])
+def test_what_waits_for_a_judge_longer_than_its_texts_are_kept_can_still_be_ended(stores, is_all_gone):
+    trace = make_trace(release="1.2")
+    admission = stores.traces.admit(trace, (plan_free(), plan_paid()))
+    retention = {"trace_text": 14} | ({"trace": 14} if is_all_gone else {})
+    drop_expired(stores.engine, today=TODAY + timedelta(days=15), retention=retention)
+    claimed = stores.traces.claim(admission.pending[0])
+    assert claimed.is_expired
+    assert claimed.trace.key == trace.key
+    assert claimed.trace.release == ("" if is_all_gone else "1.2")
+    failed = make_result(EvaluationState.FAILED).model_copy(update={"cause": Cause.CONTENT_EXPIRED})
+    assert stores.traces.finish(claimed, failed) is EvaluationState.FAILED
+    seen = stores.look(claimed.key) if not is_all_gone else None
+    assert seen is None or (seen.cause, len(seen.outcomes)) == (Cause.CONTENT_EXPIRED, 2)

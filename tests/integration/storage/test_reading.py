@@ -1,8 +1,7 @@
-"""What people and the monitor read: history, summaries, ledger, parked messages, current scores."""
+"""What people and the monitor read: history, summaries, ledger, current scores."""
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -17,6 +16,7 @@ from fakes.evaluations import (
     make_assessment,
     make_calls,
     make_full_trace,
+    make_outage_call,
     make_outcomes,
     make_result,
     make_trace,
@@ -26,42 +26,20 @@ from fakes.evaluations import (
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.history import read_history
 from ragsonde.storage.ledger import count_revisions, count_states
-from ragsonde.storage.parking_store import find_parked, list_parked, read_envelope
 from ragsonde.storage.partitions import drop_expired
 from ragsonde.storage.recent_scores import summarise_scores
 from ragsonde.storage.tables import CURRENT_SCORE
-from ragsonde_schemas.envelope import Envelope
-from ragsonde_schemas.errors import Cause, ParkReason
+from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import EvaluationState, PlannedEvaluation
 from services.stores import PostgresStores
 
 pytestmark = pytest.mark.integration
 S = EvaluationState
-OTLP_ID = "00112233445566778899aabbccddeeff"
-ENVELOPE = Envelope(
-    body=b'{"trace_id": "t-1"',
-    body_bytes=18,
-    content_type="application/json",
-    content_encoding="utf-8",
-    headers={"traceparent": "00-x"},
-    message_id="id-1",
-    message_key="m-1",
-    published_at=NOON - timedelta(seconds=3),
-    received_at=NOON,
-)
 
 
 @pytest.fixture
 def stores(engine):
     return PostgresStores(FakeClock(), engine)
-
-
-def park(stores, body=b"{}", *, key="m-1", **fields):
-    envelope = ENVELOPE.model_copy(
-        update={"body": body, "body_bytes": len(body), "message_key": key, **fields}
-    )
-    stores.parking.park(envelope, reason=ParkReason.INVALID_JSON, message="cut off", where="body")
-    return envelope
 
 
 class TestHistory:
@@ -82,6 +60,35 @@ class TestHistory:
         assert paid.assessment == result.assessment
         assert paid.outcomes == make_outcomes()
         assert (free.key.judge, free.calls, free.cost_usd, free.assessment) == (FREE, 0, 0, make_assessment())
+
+    def test_the_spending_of_all_runs_is_added_up_and_outages_have_no_price(self, stores):
+        first, second = make_calls()
+        claimed = stores.traces.claim(stores.traces.admit(make_trace(), (plan_paid(),)).pending[0])
+        stores.traces.postpone(
+            claimed, until=NOON, cause=Cause.JUDGE_UNAVAILABLE, calls=(first, make_outage_call())
+        )
+        (waiting,) = read_history(stores.engine, "t-1").revisions[0].evaluations
+        assert (waiting.calls, waiting.tokens_in, waiting.tokens_out, waiting.cost_usd) == (
+            2,
+            1500,
+            80,
+            0.001,
+        )
+        result = make_result(assessment=make_assessment(calls=(second,)))
+        stores.traces.finish(stores.traces.claim(claimed.key), result)
+        (scored,) = read_history(stores.engine, "t-1").revisions[0].evaluations
+        assert (scored.calls, scored.tokens_in, scored.tokens_out) == (3, 3200, 170)
+        assert scored.cost_usd == pytest.approx(0.0025)
+        assert scored.replies == (first, make_outage_call(), second)
+
+    def test_a_price_that_one_run_did_not_tell_stays_unknown(self, stores):
+        unknown = make_calls()[0].model_copy(update={"cost_usd": None})
+        claimed = stores.traces.claim(stores.traces.admit(make_trace(), (plan_paid(),)).pending[0])
+        stores.traces.postpone(claimed, until=NOON, cause=Cause.JUDGE_UNAVAILABLE, calls=(unknown,))
+        result = make_result(assessment=make_assessment(calls=make_calls()))
+        stores.traces.finish(stores.traces.claim(claimed.key), result)
+        (evaluation,) = read_history(stores.engine, "t-1").revisions[0].evaluations
+        assert (evaluation.cost_usd, evaluation.tokens_in) == (None, 4700)
 
     def test_an_unknown_price_is_not_0(self, stores):
         calls = (make_calls()[0], make_calls()[1].model_copy(update={"cost_usd": None}))
@@ -128,58 +135,6 @@ class TestHistory:
         claimed = stores.traces.claim(stores.traces.admit(late, (plan_paid(),)).pending[0])
         assert (claimed.trace, claimed.trace.key) == (late, late.key)
         engine.dispose()
-
-
-class TestParked:
-    def test_a_message_comes_back_as_it_was_delivered(self, stores):
-        envelope = park(stores, bytes(range(256)))
-        (parked,) = list_parked(stores.engine)
-        assert read_envelope(stores.engine, parked_id=parked.id) == envelope
-        assert (parked.reason, parked.where, parked.message) == (ParkReason.INVALID_JSON, "body", "cut off")
-        assert (parked.received_at, parked.kept_bytes, parked.is_replayable) == (NOON, 256, True)
-
-    def test_of_an_oversize_body_the_kept_part_is_stored_and_it_cannot_be_replayed(self, stores):
-        park(stores, b"x" * 65_536, body_bytes=5_000_000)
-        (parked,) = list_parked(stores.engine)
-        assert (parked.kept_bytes, parked.body_bytes, parked.is_replayable) == (65_536, 5_000_000, False)
-
-    def test_characters_that_postgres_refuses_are_replaced(self, stores):
-        park(stores, key="a\x00b", headers={"tra\x00ce": "\ud800"}, content_type="te\x00xt")
-        (parked,) = list_parked(stores.engine)
-        assert (parked.message_key, parked.content_type) == ("a\ufffdb", "te\ufffdxt")
-        headers = read_envelope(stores.engine, parked_id=parked.id).headers
-        assert headers == {"tra\ufffdce": "\ufffd"}
-
-    def test_what_is_not_there_is_none(self, stores):
-        assert read_envelope(stores.engine, parked_id=1) is None
-
-    @pytest.mark.parametrize(
-        ("trace_id", "body"),
-        [
-            ("t-1", b'{"trace_id": "t-1", "contexts": [1'),
-            ("fünf", '{"trace_id":"fünf"'.encode()),
-            ("fünf", json.dumps({"trace_id": "fünf"}).encode()),
-            (
-                "00112233445566778899aabbccddeeff",
-                b"\n\x10" + bytes.fromhex("00112233445566778899aabbccddeeff"),
-            ),
-        ],
-    )
-    def test_it_is_found_by_the_trace_it_names(self, stores, trace_id, body):
-        park(stores, body)
-        park(stores, b'{"trace_id": "t-12", "note": "t-1 or f\xc3\xbcnf"}', key="m-2")
-        assert [one.message_key for one in find_parked(stores.engine, trace_id=trace_id)] == ["m-1"]
-        assert len(read_history(stores.engine, trace_id).parked) == 1
-
-    def test_it_is_found_by_its_message_id(self, stores):
-        park(stores, b"", message_id="t-9")
-        assert len(find_parked(stores.engine, trace_id="t-9")) == 1
-
-    def test_the_newest_come_first_and_no_more_than_asked_for(self, stores):
-        for number in range(3):
-            park(stores, key=f"m-{number}")
-            stores.clock.advance(1)
-        assert [one.message_key for one in list_parked(stores.engine, limit=2)] == ["m-2", "m-1"]
 
 
 class TestSummaries:

@@ -20,7 +20,7 @@ S = EvaluationState
 
 
 def postpone(stores, run):
-    stores.traces.postpone(run, until=NOON, cause=Cause.JUDGE_UNAVAILABLE, burns_attempt=True)
+    stores.traces.postpone(run, until=NOON, cause=Cause.JUDGE_UNAVAILABLE)
 
 
 OPERATIONS = {

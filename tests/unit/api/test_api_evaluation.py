@@ -123,6 +123,14 @@ def test_traces_are_judged_at_once_where_the_judge_makes_us_wait():
     assert report.scores["context_position"].n == 4
 
 
+def test_a_judge_has_the_time_that_its_own_options_give_it():
+    judge = FakeJudge(is_free=False)
+
+    evaluate(make_messages(1), judge=judge)
+
+    assert [deadline for _, _, deadline in judge.asked] == [None]
+
+
 def test_the_target_answers_in_place_of_the_recorded_answer():
     def target(question):
         return {"answer": f"For {question['trace_id']}.", "contexts": ["One."]}

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from fakes.traces import REFUND
-from ragsonde.cli.main import run
+from ragsonde.cli.main import COMMANDS, run
 from ragsonde.scoring.table import FORMULAS
+from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.wire import wire_schema
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -123,6 +124,15 @@ def test_list_scorers_explains_bands_options_and_what_to_try(capsys):
             *(option.meaning for option in formula.options),
         ]:
             assert " ".join(expected.split()) in text
+
+
+def test_list_scorers_explains_the_causes_and_advises_only_commands_that_exist(capsys):
+    _, out, _ = call(capsys, "list-scorers", "--explain")
+
+    for cause in Cause:
+        assert re.search(rf"^ +{cause} +\S", out, re.MULTILINE)
+    advised = re.findall(r"`ragsonde ([a-z-]+)", out)
+    assert {"why", "evaluate"} <= set(advised) <= set(COMMANDS)
 
 
 def test_list_scorers_tells_instances_from_what_is_not_used(capsys):

@@ -181,6 +181,7 @@ def test_nul_and_lone_surrogates_are_mended_with_a_warning_that_names_the_path()
         "contexts[1].content",
         "contexts[1].metadata.k",
         "odd",
+        "unknown key odd",
     ]
 
 
@@ -263,3 +264,37 @@ def test_integers_are_numbers():
     message = read(contexts=[{"content": "x", "score": 1}], cost_usd=0, latency_ms=10**300).message
     assert message.contexts[0].score == 1.0
     assert math.isclose(message.latency_ms, 1e300)
+
+
+@pytest.mark.parametrize(
+    ("fields", "warning"),
+    [
+        ({"question": "q"}, "unknown key question: kept, not used"),
+        ({"colour": "red"}, "unknown key colour: kept, not used"),
+        (
+            {"enviroment": "x", "docs": []},
+            "unknown keys enviroment, docs: kept, not used; did you mean environment, contexts?",
+        ),
+        (
+            {"Response": "x", "metadata": {"question": 1}},
+            "unknown key Response: kept, not used; did you mean answer?",
+        ),
+        ({"answer": "x", "response": "y"}, "unknown key response: kept, not used"),
+        ({"x" * 500: 1}, f"unknown key {'x' * 40}…: kept, not used"),
+        (
+            {f"k{number}": 1 for number in range(9)},
+            "unknown keys k0, k1, k2, k3, k4 and 4 more: kept, not used",
+        ),
+    ],
+)
+def test_unknown_keys_are_told_with_the_field_that_may_be_meant(fields, warning):
+    assert read(**fields).warnings == (warning,)
+
+
+def test_a_question_under_another_name_is_told_as_such():
+    (message,) = decode(wrap_json({"trace_id": "t-1", "question": "q"})).messages
+    assert message.warnings == ("unknown key question: kept, not used; did you mean query?",)
+
+
+def test_unknown_keys_of_metadata_and_of_contexts_are_no_cause_for_a_warning():
+    assert read(metadata={"question": 1}, contexts=[{"content": "a", "page": 3}]).warnings == ()

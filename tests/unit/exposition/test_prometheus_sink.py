@@ -10,7 +10,7 @@ from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import WORKER_SERIES
 from ragsonde.exposition.sink import PrometheusSink
-from ragsonde_schemas.assessment import Assessment, JudgeCall
+from ragsonde_schemas.assessment import Assessment
 from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.evaluation import (
     Admission,
@@ -19,6 +19,7 @@ from ragsonde_schemas.evaluation import (
     EvaluationState,
     PlannedEvaluation,
 )
+from ragsonde_schemas.judge_call import JudgeCall
 from ragsonde_schemas.score import Score, Unscored
 from ragsonde_schemas.trace import Context, Extraction, FieldEvidence, Trace
 
@@ -288,7 +289,7 @@ def test_calls_are_counted_with_their_cost_only_where_it_is_known(board):
             reply="",
         ),
     )
-    board.sink.on_finished(make_trace(), make_key(), finish(make_score(), assessment=Assessment(calls=calls)))
+    board.sink.on_calls(make_key(), calls)
     assert board.read("judge_calls_total") == {
         labelled(judge=GPT, model="m", outcome="invalid_reply"): 1,
         labelled(judge=GPT, model="m", outcome="ok"): 1,
@@ -302,6 +303,39 @@ def test_calls_are_counted_with_their_cost_only_where_it_is_known(board):
         labelled(judge=GPT, direction="out"): 8,
     }
     assert board.read("judge_seconds_sum") == {labelled(judge=GPT): 4}
+
+
+def test_a_call_that_an_outage_ended_is_counted_and_has_no_price_to_be_known(board):
+    outage = JudgeCall(purpose="repair", model="m", outcome="judge_unavailable", seconds=60, reply="503")
+    board.sink.on_calls(make_key(), (outage,))
+    assert board.read("judge_calls_total") == {labelled(judge=GPT, model="m", outcome="judge_unavailable"): 1}
+    assert board.read("judge_seconds_count") == {labelled(judge=GPT): 1}
+    assert board.read("judge_cost_unknown_total") == {}
+
+
+@pytest.mark.parametrize("tell", ["on_finished", "on_admitted"])
+def test_a_result_does_not_count_its_calls_again(board, tell):
+    call = JudgeCall(purpose="assess", model="m", outcome="ok", seconds=1, reply="")
+    result = finish(make_score(), assessment=Assessment(calls=(call,)))
+    if tell == "on_finished":
+        board.sink.on_finished(make_trace(), make_key(), result)
+    else:
+        board.sink.on_admitted(make_trace(), admit(), [plan(result, EvaluationState.SCORED)])
+    assert board.read("judge_calls_total") == {}
+
+
+def test_what_ends_superseded_counts_its_rows_as_such_and_no_score(board):
+    unscored = Unscored(status="error", scorer="b", version="1", cause=Cause.REFUSED, reason="refused")
+    board.sink.on_superseded(finish(make_score(), unscored))
+    assert board.total("scores_superseded_total") == 2
+    assert board.read("score_count") == board.read("evaluations_total") == {}
+
+
+def test_a_message_that_is_parked_already_is_a_duplicate(board):
+    board.sink.on_parked_again(ParkReason.OVERSIZE)
+    assert board.read("duplicates_total") == {labelled(kind="parked"): 1}
+    assert board.read("parked_total") == {}
+    assert b'kind="parked"' in born_lines(Board(), "duplicates_total")
 
 
 def test_a_postponement_is_counted_under_the_judges_whole_label(board):
@@ -335,6 +369,8 @@ def test_an_id_that_cannot_be_an_exemplar_does_not_cost_the_score(board, trace_i
         lambda sink: sink.on_admitted(make_trace(), None, []),
         lambda sink: sink.on_finished(make_trace(), make_key(), finish(make_score())),
         lambda sink: sink.on_finished(make_trace(), None, finish()),
+        lambda sink: sink.on_calls(make_key(), (None,)),
+        lambda sink: sink.on_superseded(finish(make_score())),
         lambda sink: sink.on_postponed(None, Cause.JUDGE_UNAVAILABLE),
         lambda sink: sink.on_received(None),
         lambda sink: sink.on_parked(None),

@@ -2,9 +2,14 @@ from itertools import combinations
 
 import pytest
 
+from fakes.traces import make_trace
 from ragsonde.extraction.content_hash import compute_content_hash
+from ragsonde.judging.options import Reasons
+from ragsonde.judging.prompt import render_prompt
+from ragsonde_schemas.assessment import Aspect
 from ragsonde_schemas.trace import Reference, Turn
 
+ASPECTS = frozenset(Aspect)
 PLAIN = {
     "query": "How long?",
     "retrieval_query": None,
@@ -63,3 +68,15 @@ def test_turns_before_the_last_three_change_nothing():
 @pytest.mark.parametrize("text", ["\ud800", "\0", "\U0001f600"])
 def test_any_text_can_be_hashed(text):
     assert len(compute_content_hash(**{**PLAIN, "query": text})) == 64
+
+
+def test_the_hash_tells_traces_apart_exactly_where_a_judge_sees_another_turn():
+    turns = [Turn(role="user", content=f"turn {number}") for number in range(6)]
+    for changed in range(6):
+        others = [*turns[:changed], Turn(role="user", content="another"), *turns[changed + 1 :]]
+        shown, shown_others = (
+            render_prompt(make_trace().model_copy(update={"turns": some}), ASPECTS, reasons=Reasons.NONE)
+            for some in (tuple(turns), tuple(others))
+        )
+        hashed, hashed_others = (compute_content_hash(**{**PLAIN, "turns": some}) for some in (turns, others))
+        assert (shown != shown_others) is (hashed != hashed_others), changed

@@ -1,7 +1,17 @@
 import pytest
 from kombu.message import Message
 
-from ragsonde.intake.trace_consumer import BURY, EVALUATE, INGEST, is_own_work, rewrite_as_task
+from ragsonde.intake.topology import TRACES, TRACES_DEAD
+from ragsonde.intake.trace_consumer import (
+    BURY,
+    EVALUATE,
+    INGEST,
+    find_queue,
+    is_own_work,
+    rewrite_as_task,
+)
+
+TAGS = {"ragsonde.traces": "None1", "otlp_spans": "None2", "ragsonde.traces.dead": "None3"}
 
 
 def deliver(exchange, headers=None, routing_key="ragsonde.traces", **fields):
@@ -34,7 +44,7 @@ def test_anything_else_is_foreign(exchange, headers):
 
 def test_a_foreign_delivery_becomes_the_ingest_task_with_its_envelope_as_the_argument():
     message = deliver("ragsonde", {"task": "celery.map", "eta": "2030-01-01", "traceparent": "00-a"})
-    rewrite_as_task(message, max_body_bytes=100)
+    rewrite_as_task(message, queue=TRACES, max_body_bytes=100)
     assert message.headers["task"] == INGEST
     assert "eta" not in message.headers
     (envelope,) = message.payload["args"]
@@ -46,26 +56,52 @@ def test_a_foreign_delivery_becomes_the_ingest_task_with_its_envelope_as_the_arg
 def test_the_task_id_is_the_same_for_every_redelivery_of_the_same_body():
     first, second = deliver("ragsonde"), deliver("", message_id="x")
     for message in (first, second):
-        rewrite_as_task(message, max_body_bytes=100)
+        rewrite_as_task(message, queue=TRACES, max_body_bytes=100)
     assert first.headers["id"] == second.headers["id"]
 
 
 def test_a_dead_letter_is_buried_not_worked_on():
     message = deliver("ragsonde.dead")
-    rewrite_as_task(message, max_body_bytes=100)
+    rewrite_as_task(message, queue=TRACES_DEAD, max_body_bytes=100)
     assert message.headers["task"] == BURY
-    assert message.payload["args"][0].queue == "ragsonde.traces.dead"
+    assert message.payload["args"][0].queue == TRACES_DEAD
 
 
-def test_a_delivery_of_the_default_exchange_names_its_queue():
-    message = deliver("", routing_key="otlp_spans")
-    rewrite_as_task(message, max_body_bytes=100)
-    assert message.payload["args"][0].queue == "otlp_spans"
+@pytest.mark.parametrize(
+    ("exchange", "routing_key", "tag", "queue"),
+    [
+        ("ragsonde", "shop", "None1", TRACES),
+        ("otel", "spans", "None2", "otlp_spans"),  # bound to an exchange of its own
+        ("", "otlp_spans", "None2", "otlp_spans"),
+        ("ragsonde.dead", "shop", "None3", TRACES_DEAD),
+        ("", TRACES_DEAD, "None3", TRACES_DEAD),  # published straight to the queue of dead letters
+        ("ragsonde.dead", "shop", "None1", TRACES),  # somebody bound our queue to it
+    ],
+)
+def test_the_queue_is_the_one_whose_consumer_the_broker_names(exchange, routing_key, tag, queue):
+    message = deliver(exchange, routing_key=routing_key)
+    message.delivery_info["consumer_tag"] = tag
+    assert find_queue(message, consumer_tags=TAGS) == queue
+
+
+@pytest.mark.parametrize(
+    ("exchange", "routing_key", "queue"),
+    [
+        ("ragsonde", "shop", TRACES),
+        ("", "otlp_spans", "otlp_spans"),
+        (None, "otlp_spans", "otlp_spans"),
+        ("", None, TRACES),
+    ],
+)
+def test_without_a_consumer_tag_a_delivery_of_the_default_exchange_names_its_queue(
+    exchange, routing_key, queue
+):
+    assert find_queue(deliver(exchange, routing_key=routing_key), consumer_tags=TAGS) == queue
 
 
 def test_a_body_that_kombu_could_not_decompress_is_data_all_the_same():
     message = deliver("ragsonde", {"compression": "application/x-gzip"})
     assert message.errors
-    rewrite_as_task(message, max_body_bytes=100)
+    rewrite_as_task(message, queue=TRACES, max_body_bytes=100)
     assert message.errors == []
     assert message.payload["args"][0].body == b'{"trace_id": "t"}'

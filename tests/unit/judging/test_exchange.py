@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 import json
-import logging
 import time
 
 import pytest
 
 from fakes.judged_traces import make_trace
 from fakes.provider import FakeProvider, make_completion
-from ragsonde.judging.completion import CallFaultError
+from ragsonde.judging.completion import CallFaultError, NotAskedError
 from ragsonde.judging.exchange import Exchange, choose_timeout
 from ragsonde.judging.options import JudgeOptions
 from ragsonde.judging.prompt import render_prompt
 from ragsonde_schemas.assessment import Aspect
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
+from ragsonde_schemas.judge_call import UNANSWERED
 
 ASPECTS = frozenset({Aspect.RELEVANT, Aspect.ESSENTIAL})
 GOOD = {"c": [{"k": "1", "y": 1}, {"k": "2", "y": 0}], "need": ["1.1"], "ins": False, "why": "so"}
@@ -159,15 +159,55 @@ def test_a_filtered_reply_is_not_repaired():
     assert len(provider.asked) == 1
 
 
-@pytest.mark.parametrize("outage", [JudgeUnavailableError("gpt", "503"), JudgePausedError("gpt", "401")])
-def test_an_outage_in_the_repair_is_raised_and_the_paid_call_is_told(outage, caplog):
+OUTAGES = [JudgeUnavailableError("gpt", "503"), JudgePausedError("gpt", "401")]
+
+
+def told(outage):
+    return [(call.purpose, call.outcome, call.cost_usd) for call in outage.calls]
+
+
+@pytest.mark.parametrize("outage", OUTAGES)
+def test_an_outage_in_the_repair_is_raised_with_the_paid_call_and_the_failed_one(outage):
     exchange, _ = run(make_completion("no JSON", cost_usd=0.01), outage)
-    with caplog.at_level(logging.WARNING), pytest.raises(type(outage)):
+    with pytest.raises(type(outage)) as raised:
         exchange.run()
-    (record,) = caplog.records
-    assert record.message == "judge_call_lost"
-    assert (record.judge, record.trace_id, record.cost_usd) == ("gpt", "t-1", 0.01)
-    assert "no JSON" not in str(record.__dict__)
+    assert told(raised.value) == [("assess", "invalid_reply", 0.01), ("repair", "judge_unavailable", None)]
+    assert raised.value.calls[0].reply == "no JSON"
+    assert raised.value.calls[1].tokens_in is None
+    assert not raised.value.calls[1].is_answered
+
+
+@pytest.mark.parametrize("outage", OUTAGES)
+def test_an_outage_in_the_only_call_is_a_call_that_took_its_time(outage):
+    def fail_late():
+        _wait_until(begun + 0.01)
+        return outage
+
+    begun = time.monotonic()
+    exchange, _ = run(fail_late)
+    with pytest.raises(type(outage)) as raised:
+        exchange.run()
+    assert told(raised.value) == [("assess", "judge_unavailable", None)]
+    assert 0 < raised.value.calls[0].seconds < 5
+    assert raised.value.calls[0].reply == str(outage)
+
+
+def test_an_outage_after_a_reply_that_was_cut_off_tells_both_calls():
+    exchange, _ = run(make_completion("{", finish_reason="length", cost_usd=0.02), OUTAGES[0])
+    with pytest.raises(JudgeUnavailableError) as raised:
+        exchange.run()
+    assert told(raised.value) == [("assess", "reply_truncated", 0.02), ("length", "judge_unavailable", None)]
+
+
+def test_a_call_without_an_answer_is_named_as_the_cause_is():
+    assert UNANSWERED == Cause.JUDGE_UNAVAILABLE
+
+
+def test_what_was_never_asked_is_no_call():
+    exchange, _ = run(make_completion("no JSON", cost_usd=0.01), NotAskedError("gpt", "no key"))
+    with pytest.raises(JudgePausedError) as raised:
+        exchange.run()
+    assert told(raised.value) == [("assess", "invalid_reply", 0.01)]
 
 
 def test_nothing_is_begun_after_the_deadline():
@@ -204,7 +244,9 @@ def test_a_repair_that_the_deadline_ended_keeps_the_first_reply():
         return JudgeUnavailableError("gpt", "timeout")
 
     exchange, provider = run(reply(need=["7.7"]), time_out, seconds=0.05)
-    assert set(exchange.run().faults) == {Aspect.ESSENTIAL}
+    assessment = exchange.run()
+    assert set(assessment.faults) == {Aspect.ESSENTIAL}
+    assert purposes(assessment) == [("assess", "verdict_mismatch"), ("repair", "judge_unavailable")]
     assert provider.asked[1]["timeout_seconds"] <= 0.06
 
 

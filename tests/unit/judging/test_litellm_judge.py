@@ -181,6 +181,8 @@ def test_an_outage_is_raised_after_one_call(llm, outcome):
     assert llm.total == 1
     assert caught.value.judge == "gpt"
     assert caught.value.retry_after_seconds is None
+    (call,) = caught.value.calls
+    assert (call.purpose, call.outcome, call.cost_usd) == ("assess", Cause.JUDGE_UNAVAILABLE, None)
 
 
 def test_a_closed_port_is_an_outage(llm):
@@ -218,9 +220,9 @@ def test_what_somebody_must_mend_pauses_the_judge(llm, outcome):
 
 
 def test_a_model_of_no_known_provider_pauses_the_judge(llm):
-    with pytest.raises(JudgePausedError, match="write it in front"):
+    with pytest.raises(JudgePausedError, match="write it in front") as paused:
         judge_at(llm, model="mock").assess(make_trace(), ASPECTS)
-    assert llm.total == 0
+    assert (llm.total, paused.value.calls) == (0, ())
 
 
 def test_an_outage_in_the_repair_is_raised(llm):
@@ -301,8 +303,9 @@ def test_the_key_may_stand_in_a_variable_or_a_file_that_changes(llm, monkeypatch
     sent = [call.authorization for call in llm.calls]
     assert sent == ["Bearer sk-from-variable", "Bearer sk-one", "Bearer sk-two"]
     monkeypatch.delenv("OTHER_KEY")
-    with pytest.raises(JudgePausedError, match="environment variable OTHER_KEY is not set"):
+    with pytest.raises(JudgePausedError, match="environment variable OTHER_KEY is not set") as paused:
         judge_at(llm, api_key=None, api_key_env="OTHER_KEY").assess(make_trace(), SENTENCES)
+    assert paused.value.calls == ()
 
 
 def test_a_server_of_ones_own_needs_no_key(llm, monkeypatch):

@@ -9,6 +9,7 @@ from fakes.traces import make_envelope
 from ragsonde.pipeline.evaluate_trace import evaluate, ingest
 from ragsonde_schemas.errors import (
     Cause,
+    DatabaseLostError,
     JudgePausedError,
     JudgeUnavailableError,
     ParkReason,
@@ -130,6 +131,31 @@ def test_who_waits_for_his_turn_until_his_deadline_has_passed_does_not_judge_and
     assert (stored.state, stored.attempts, judge.asked) == (EvaluationState.WAITING, 0, [])
     assert stored.next_attempt_at == stages.clock.now()
     assert stages.sink.of("on_postponed") == [("gpt", Cause.DEADLINE_EXCEEDED)]
+
+
+@pytest.mark.parametrize("method", ["finish", "postpone"])
+def test_what_was_judged_is_not_judged_again_because_postgres_was_away_for_a_moment(method):
+    losses = [DatabaseLostError("away")] * 3
+
+    def insist(action):
+        while True:
+            try:
+                return action()
+            except DatabaseLostError:
+                pass
+
+    stages = make_stages(judge := paid(*([DOWN] if method == "postpone" else [])), insist=insist)
+    real = getattr(stages.traces, method)
+
+    def lose(*args, **kwargs):
+        if losses:
+            raise losses.pop()
+        return real(*args, **kwargs)
+
+    setattr(stages.traces, method, lose)
+    ingest(make_envelope(), stages)
+    assert len(judge.asked) == 1
+    assert states(stages) == {"gpt": "scored" if method == "finish" else "waiting"}
 
 
 def test_a_fault_in_one_evaluation_does_not_keep_the_other_judges_waiting():

@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 import pytest
 
 from ragsonde.settings import Settings, read_settings, read_with_origins
@@ -33,14 +36,65 @@ def test_every_option_of_an_llm_judge_has_a_row():
     assert rows["judges[0].model"] == "openai/gpt-5-mini"
 
 
-def test_the_hash_differs_where_a_setting_differs():
-    hashes = {
-        hash_settings(read_settings(environ=environ))
-        for environ in [{}, {"RAGSONDE_THREADS": "3"}, {"RAGSONDE_BROKER_URL": "amqp://a/"}]
-    }
+GPT = {"name": "gpt", "kind": "litellm", "model": "openai/gpt-5-mini"}
+OF_ONE_PROCESS = {
+    "broker_url_file": "broker",
+    "data_dir": "elsewhere",
+    "database_url_file": "database",
+    "host": "localhost",
+    "insecure": "true",
+    "log_format": "json",
+    "log_level": "debug",
+    "ports": '{"monitor": 1}',
+    "prefetch_multiplier": "2",
+    "threads": "3",
+}
+OF_THE_DEPLOYMENT = {
+    "allow_message_overrides": "true",
+    "broker_url": "amqp://other/",
+    "database_url": "postgresql://other/",
+    "judges": json.dumps([GPT]),
+    "max_body_bytes": "1000",
+    "queues": "other",
+    "retention_days": '{"judge_reply": 1}',
+    "scorers": '{"context_position": {}}',
+}
 
-    assert len(hashes) == 3
-    assert all(len(found) == 12 and int(found, 16) >= 0 for found in hashes)
+
+def hash_with(**given):
+    """The hash of a deployment on `amqp://b/` and `postgresql://d/`, with some settings given otherwise."""
+    Path("broker").write_text("amqp://b/", encoding="utf-8")
+    Path("database").write_text("postgresql://d/", encoding="utf-8")
+    names = {"broker_url": "amqp://b/", "database_url": "postgresql://d/"} | given
+    for name in ("broker_url", "database_url"):
+        if f"{name}_file" in given:
+            del names[name]
+    environ = {f"RAGSONDE_{name.upper()}": value for name, value in names.items()}
+    return hash_settings(read_settings(environ=environ))
+
+
+def test_every_setting_belongs_to_one_process_or_to_the_deployment():
+    assert set(OF_ONE_PROCESS) | set(OF_THE_DEPLOYMENT) == set(Settings.model_fields)
+
+
+@pytest.mark.parametrize(("name", "value"), OF_ONE_PROCESS.items())
+def test_processes_of_one_deployment_have_one_hash(name, value):
+    assert hash_with(**{name: value}) == hash_with()
+
+
+@pytest.mark.parametrize(("name", "value"), OF_THE_DEPLOYMENT.items())
+def test_deployments_that_differ_have_two_hashes(name, value):
+    found = hash_with(**{name: value})
+
+    assert found != hash_with()
+    assert len(found) == 12
+    assert int(found, 16) >= 0
+
+
+def test_where_a_judge_has_its_key_from_is_not_in_the_hash():
+    ways = [{}, {"api_key": "k"}, {"api_key_env": "KEY"}, {"api_key_file": "key"}]
+
+    assert len({hash_with(judges=json.dumps([GPT | way])) for way in ways}) == 1
 
 
 def test_the_hash_is_the_same_for_the_same_settings_and_tells_nothing_of_passwords():

@@ -118,6 +118,54 @@ def test_later_sources_win_and_every_origin_is_known():
 
 
 @pytest.mark.parametrize(
+    "source",
+    [
+        {"options": {"ports": {"worker_metrics": 9500}}},
+        {"options": {"ports": {"worker_metrics": 9500, "monitor": None}}},
+        {"environ": {"RAGSONDE_PORTS": '{"worker_metrics": 9500}'}},
+        {"environ": {"RAGSONDE_PORTS__WORKER_METRICS": "9500"}},
+    ],
+)
+def test_a_part_of_a_setting_leaves_its_other_parts_as_they_were(source):
+    path = write_yaml("ports: {monitor: 9400, worker_metrics: 9401}")
+
+    reading = read_with_origins(path, **{"environ": {}, **source})
+
+    assert reading.settings.ports.model_dump() == {"monitor": 9400, "worker_metrics": 9500}
+    assert str(reading.find_origin(("ports", "monitor"))) == "ragsonde.yaml"
+    assert "worker_metrics" in str(reading.find_origin(("ports", "worker_metrics"))).lower()
+
+
+def test_a_part_that_an_option_sets_over_a_variable_leaves_the_variables_other_part():
+    settings = read_settings(
+        environ={"RAGSONDE_PORTS__MONITOR": "9400"}, options={"ports": {"worker_metrics": 9500}}
+    )
+
+    assert settings.ports.model_dump() == {"monitor": 9400, "worker_metrics": 9500}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"environ": {"RAGSONDE_SCORERS": '{"context_position": null}'}},
+        {"options": {"scorers": {"context_position": None}}},
+    ],
+)
+def test_scorers_given_as_a_whole_replace_those_of_the_file(source):
+    path = write_yaml("scorers: {context_precision: {}}")
+
+    assert list(read_settings(path, **{"environ": {}, **source}).scorers) == ["context_position"]
+
+
+@pytest.mark.parametrize("text", ["", "ports: {monitor: 9400}"])
+def test_a_wrong_part_on_the_command_line_is_named(text):
+    (problem,) = find_problems(text, options={"ports": {"worker_metrics": 99999}})
+
+    assert problem.startswith("command line")
+    assert "found the number 99999, expected at most 65535" in problem
+
+
+@pytest.mark.parametrize(
     ("variable", "value", "expected"),
     [
         ("RAGSONDE_THREADS", "7", lambda s: s.threads == 7),

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     JudgeChoice = str | Mapping[str, Any] | JudgeOptions | Judge
 
 DEFAULT_THREADS = 8
-DEADLINE_SECONDS = 120.0
 PATIENCE_SECONDS = (2.0, 10.0, 30.0)
 """Waits before further tries when a judge cannot answer; its Retry-After counts instead, up to a minute."""
 
@@ -123,6 +122,8 @@ class Evaluation:
     judge: Judge
     target: Target | None = None
     patience_seconds: tuple[float, ...] = PATIENCE_SECONDS
+    on_away: Callable[[JudgeUnavailableError, float], None] | None = None
+    """Called before each further try with the outage and the seconds until then, from any thread."""
 
     def run(self, items: Sequence[Item], *, threads: int = DEFAULT_THREADS) -> Iterator[ItemResult]:
         """The result of each trace, in order, as soon as it and those before it are there.
@@ -156,14 +157,16 @@ class Evaluation:
 
     def _judge_patiently(self, trace: Trace) -> EvaluationResult:
         for seconds in (*self.patience_seconds, None):
-            deadline = time.monotonic() + DEADLINE_SECONDS
             try:
-                return judge_and_score(trace, scorers=self.scorers, judge=self.judge, deadline=deadline)
+                return judge_and_score(trace, scorers=self.scorers, judge=self.judge)
             except JudgeUnavailableError as outage:
                 message = str(outage)
                 if seconds is None:
                     break
-                time.sleep(min(outage.retry_after_seconds or seconds, _LONGEST_WAIT_SECONDS))
+                pause_seconds = min(outage.retry_after_seconds or seconds, _LONGEST_WAIT_SECONDS)
+                if self.on_away is not None:
+                    self.on_away(outage, pause_seconds)
+                time.sleep(pause_seconds)
         return fail_evaluation(trace, scorers=self.scorers, cause=Cause.JUDGE_UNAVAILABLE, message=message)
 
 

@@ -7,9 +7,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from ragsonde.celery_app import build_transport_options
 from ragsonde.cli.terminal import write_note
-from ragsonde.intake.broker_urls import is_amqp_url
 from ragsonde.intake.publisher import Publisher
 from ragsonde_schemas.errors import BrokerLostError
 from ragsonde_schemas.message import CONTENT_TYPE
@@ -17,7 +15,6 @@ from ragsonde_schemas.message import CONTENT_TYPE
 if TYPE_CHECKING:
     import threading
 
-DEMO_APP = "demo"
 _PAUSE_SECONDS = 0.2
 
 
@@ -30,8 +27,7 @@ def read_demo_traces() -> list[dict[str, Any]]:
 def publish_demo(broker_url: str, *, stopping: threading.Event) -> None:
     """Publishes them one after the other, each under an id of this run, until `stopping` is set."""
     run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
-    options = build_transport_options(is_amqp=is_amqp_url(broker_url))
-    publisher = Publisher(broker_url, transport_options=options)
+    publisher = Publisher(broker_url)
     try:
         for message in read_demo_traces():
             message["trace_id"] = f"{run}-{message['trace_id']}"

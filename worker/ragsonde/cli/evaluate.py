@@ -9,6 +9,7 @@ from ragsonde.api.evaluation import Evaluation
 from ragsonde.api.targets import load_target
 from ragsonde.cli.checks import read_demands
 from ragsonde.cli.evaluation_choice import choose_judge, choose_scorers, read_file
+from ragsonde.cli.evaluation_ending import AwayNotes, choose_ending
 from ragsonde.cli.evaluation_printers import make_printer
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.options import ConfigOption
@@ -114,14 +115,14 @@ def evaluate(
     The path from extraction to scoring is the worker's. Every line must be a trace, unless --skip-bad is
     given: lines that are none are all named, and nothing is judged.
 
-    Exit codes: 0 done; 1 below what --fail-under, --fail-each or --max-unscored ask for; 2 bad input; 4 the
-    judge cannot be asked.
+    Exit codes: 0 done; 1 below what --fail-under, --fail-each or --max-unscored ask for, or nothing was
+    scored because of errors; 2 bad input; 4 nothing was scored because judge or target cannot be asked.
     """
     settings = read_settings(config)
     chosen = choose_scorers(scorers, settings=settings)
     demands = read_demands(fail_under or [], has_each=fail_each, max_unscored=max_unscored, scorers=chosen)
     asked = load_target(target, timeout_seconds=target_timeout) if target else None
-    evaluation = Evaluation(chosen, choose_judge(judge, settings=settings), asked)
+    evaluation = Evaluation(chosen, choose_judge(judge, settings=settings), asked, on_away=AwayNotes())
     items, bad_count = read_file(file, skip_bad=skip_bad)
     printer = make_printer(output.value, scorers=chosen, judge=evaluation.judge)
     results = []
@@ -134,5 +135,6 @@ def evaluate(
     report = evaluation.report(results)
     checks = demands.check(report)
     printer.end(report, checks=checks, bad_count=bad_count)
-    if not all(check.is_met for check in checks):
-        raise typer.Exit(ExitCode.BELOW)
+    code = choose_ending(report, checks=checks)
+    if code is not ExitCode.OK:
+        raise typer.Exit(code)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragsonde.api.student import METHOD
-from ragsonde.cli.terminal import make_console, make_table, show
-from ragsonde.scoring.bands import find_band
+from ragsonde.cli.evaluation_ending import list_failures
+from ragsonde.cli.scorer_cards import name_band
+from ragsonde.cli.terminal import is_narrow, list_causes, make_console, make_table, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ class TablePrinter:
         left_out = f", {bad_count} left out as no traces" if bad_count else ""
         judge = f"judge {report.judge} ({report.fingerprint[:6]})"
         console.print(show(f"{len(report.items)} traces, {judge}{left_out}\n", "bold"))
-        console.print(self._make_table(report))
+        console.print(self._make_table(report, columns=console.width))
         console.print(show(f"\n{METHOD}. What the words mean, and what to try:", "dim"))
         console.print(show("ragsonde list-scorers --explain", "dim"))
         failed = [item for item in report.items if item.error is not None]
@@ -45,30 +46,32 @@ class TablePrinter:
             console.print(show(f"target failed at {item.place} ({item.trace.trace_id}): {item.error}", "red"))
         if len(failed) > _SHOWN_ERRORS:
             console.print(show(f"and {len(failed) - _SHOWN_ERRORS} more targets failed", "red"))
+        for message in list_failures(report)[:_SHOWN_ERRORS]:
+            console.print(show(message, "red"))
         for check in checks:
             word, style = ("met", "green") if check.is_met else ("NOT MET", "bold red")
             console.print(show(f"{word}: {check.demand}; found {check.found}", style))
 
-    def _make_table(self, report: Report) -> Table:
+    def _make_table(self, report: Report, *, columns: int) -> Table:
         has_threshold = any(summary.threshold is not None for summary in report.scores.values())
         wrapped = ("not scored", "reads as")
-        headings = ["scorer", "mean", "95 %", "n", "not scored", "reads as"]
+        has_interval = not (has_threshold and is_narrow(columns))
+        headings = ["scorer", "mean", *(["95 %"] if has_interval else []), "n", "not scored", "reads as"]
         table = make_table(
-            *headings, *(["passed"] if has_threshold else []), right=("mean", "n"), wrapped=wrapped
+            *headings,
+            *(["passed"] if has_threshold else []),
+            right=("mean", "n"),
+            wrapped=wrapped,
+            gap=2 if is_narrow(columns) else 3,
         )
         for name, summary in report.scores.items():
-            words = "" if summary.mean is None else _name_band(self._scorers[name], raw=summary.mean)
-            cells = [name, _show_mean(summary), _show_interval(summary), str(summary.n)]
-            cells += [_show_unscored(summary), words]
+            words = "" if summary.mean is None else name_band(self._scorers[name].formula, raw=summary.mean)
+            cells = [name, _show_mean(summary), *([_show_interval(summary)] if has_interval else [])]
+            cells += [str(summary.n), list_causes(summary.unscored, columns=columns), words]
             if has_threshold:
                 cells.append(_show_passed(summary))
             table.add_row(*(show(cell) for cell in cells))
         return table
-
-
-def _name_band(scorer: Scorer, *, raw: float) -> str:
-    """The band in a word or two; the rest of its words is for `list-scorers --explain`."""
-    return find_band(scorer.formula.bands, raw=raw).words.partition(":")[0]
 
 
 def _show_mean(summary: ScoreSummary) -> str:
@@ -77,10 +80,6 @@ def _show_mean(summary: ScoreSummary) -> str:
 
 def _show_interval(summary: ScoreSummary) -> str:
     return f"{summary.interval.lower:.3f} to {summary.interval.upper:.3f}" if summary.interval else "-"
-
-
-def _show_unscored(summary: ScoreSummary) -> str:
-    return "\n".join(f"{count} {cause}" for cause, count in summary.unscored.items())
 
 
 def _show_passed(summary: ScoreSummary) -> str:

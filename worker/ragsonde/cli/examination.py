@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import text
 
-from ragsonde.celery_app import build_transport_options
 from ragsonde.cli.connections import find_broker_url, find_database_url
-from ragsonde.intake.broker_urls import is_amqp_url
 from ragsonde.intake.foreign_queues import list_foreign
 from ragsonde.intake.publisher import Publisher
 from ragsonde.judging.options import JudgeKind
@@ -68,7 +66,7 @@ def _look(check: str, examine_part: Callable[[], Iterator[Finding]]) -> Iterator
 
 def _examine_broker(settings: Settings) -> Iterator[Finding]:
     url = find_broker_url(settings)
-    publisher = Publisher(url, transport_options=build_transport_options(is_amqp=is_amqp_url(url)))
+    publisher = Publisher(url, declares=False)
     try:
         foreign = publisher.look_up(list_foreign(settings.queues))
         yield Finding("broker", Verdict.OK, hide_password(url))

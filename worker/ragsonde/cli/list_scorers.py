@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
-from ragsonde.cli.scorer_cards import describe_scorer, print_cards, print_list
+from ragsonde.cli.scorer_cards import describe_scorer, print_cards, print_causes, print_list
 from ragsonde.cli.terminal import write_json
 from ragsonde.scoring.scorer import Scorer
 from ragsonde.scoring.table import FORMULAS, build_scorers
@@ -13,7 +13,7 @@ from ragsonde.settings import read_settings
 
 EXAMPLES = (
     ("ragsonde list-scorers", "what each scorer answers"),
-    ("ragsonde list-scorers --explain", "bands, options, what to try when a score is low, when to choose it"),
+    ("ragsonde list-scorers --explain", "bands, options, what to try, and why there may be no score"),
     ("ragsonde list-scorers --output json", "all of it, for scripts"),
 )
 
@@ -39,5 +39,6 @@ def list_scorers(
         )
     elif explain:
         print_cards(scorers + unused)
+        print_causes()
     else:
         print_list(scorers, unused)

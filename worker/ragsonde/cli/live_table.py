@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -9,71 +11,164 @@ from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 
-from ragsonde.cli.terminal import make_table, show
+from ragsonde.cli.scorer_cards import name_band
+from ragsonde.cli.terminal import is_narrow, list_causes, make_table, show
+from ragsonde.scoring.table import FORMULAS
+from ragsonde.storage.history import find_similar_ids
 from ragsonde.storage.ledger import count_revisions, count_states
 from ragsonde.storage.recent_scores import summarise_scores
 from ragsonde_schemas.errors import DatabaseLostError
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Callable, Iterator, Mapping
 
     from rich.console import Console, RenderableType
     from sqlalchemy import Engine
 
+    from ragsonde.scoring.formula import Formula
     from ragsonde.storage.recent_scores import ScoreSummary
+    from ragsonde_schemas.evaluation import EvaluationState
 
 SHOWN_PERIOD = timedelta(hours=24)
 _RENEWED_SECONDS = 1.0
 _PRINTED_SECONDS = 5.0
+_LEAST_PAUSE_RATIO = 10
+"""The pause after a look, in durations of that look: a large day must not keep Postgres busy."""
+
+WIDE = 160
+_WITH_BAR = 120
 _BAR_CELLS = 20
+_HEADINGS = ("app", "judge", "scorer", "mean", "", "scored", "not scored", "reads as")
+_WRAPPED = ("app", "judge", "not scored", "reads as")
+_WHERE_TO_READ = "what the words mean and what to try: ragsonde list-scorers --explain; one trace:"
 
 
-def show_live(engine: Engine, console: Console, *, stopping: threading.Event) -> None:
-    """Shows the table until `stopping` is set: renewed in place on a terminal, else printed when changed."""
+def show_live(
+    engine: Engine,
+    console: Console,
+    *,
+    stopping: threading.Event,
+    monotonic: Callable[[], float] = time.monotonic,
+    formulas: Mapping[str, Formula] | None = None,
+) -> None:
+    """Shows the table until `stopping` is set: renewed in place on a terminal, else printed when changed.
+
+    The next look is 1 s later (5 s where it is printed), or ten times as long as the last one took.
+    """
+    looks = _look_again(
+        # the width anew at each look: a window may be resized
+        lambda: render_scores(engine, columns=console.width, formulas=formulas),
+        stopping=stopping,
+        monotonic=monotonic,
+        is_terminal=console.is_terminal,
+    )
     if console.is_terminal:
         with Live(console=console, auto_refresh=False, transient=False) as live:
-            while not stopping.wait(_RENEWED_SECONDS):
-                live.update(render_scores(engine), refresh=True)
+            for look in looks:
+                live.update(look, refresh=True)
         return
     printed = None
-    while not stopping.wait(_PRINTED_SECONDS):
+    for look in looks:
         with console.capture() as capture:
-            console.print(render_scores(engine))
+            console.print(look)
         if capture.get() != printed:
             printed = capture.get()
             console.print(printed, markup=False)
 
 
-def render_scores(engine: Engine, *, now: datetime | None = None) -> RenderableType:
-    """Where every trace of the last day went, and what the scorers say of them."""
+def _look_again(
+    render: Callable[[], RenderableType],
+    *,
+    stopping: threading.Event,
+    monotonic: Callable[[], float],
+    is_terminal: bool,
+) -> Iterator[RenderableType]:
+    shortest = _RENEWED_SECONDS if is_terminal else _PRINTED_SECONDS
+    pause_seconds = shortest
+    while not stopping.wait(pause_seconds):
+        begun = monotonic()
+        look = render()
+        pause_seconds = max(shortest, _LEAST_PAUSE_RATIO * (monotonic() - begun))
+        yield look
+
+
+def render_scores(
+    engine: Engine,
+    *,
+    now: datetime | None = None,
+    columns: int = WIDE,
+    formulas: Mapping[str, Formula] | None = None,
+) -> RenderableType:
+    """Where every trace of the last day went, and what the scorers say of them.
+
+    Args:
+        engine: of this process.
+        now: the end of the day that is shown.
+        columns: of the terminal.
+        formulas: by scorer instance; None for instances named like their formulas.
+    """
     since = (now or datetime.now(UTC)) - SHOWN_PERIOD
     try:
         revisions = count_revisions(engine, since=since)
         states = count_states(engine, since=since)
         summaries = summarise_scores(engine, since=since)
+        newest_ids = find_similar_ids(engine, "", since=since.date(), limit=1)
     except DatabaseLostError as error:
         return show(str(error), "red")
-    lines = [show(f"{revisions} traces in the last 24 hours")]
-    for judge in sorted({judge for judge, _ in states}):
-        counts = ", ".join(
-            f"{n} {state.value.replace('_', ' ')}" for (name, state), n in states.items() if name == judge
-        )
-        lines.append(show(f"  judge {judge}: {counts}"))
-    return Group(*lines, build_table(summaries))
+    parts: list[RenderableType] = [show(f"{revisions} traces in the last 24 hours")]
+    judges = sorted({judge for judge, _ in states} | {summary.judge for summary in summaries})
+    for judge in judges:
+        parts.append(show(f"  judge {judge}: {_count(states, judge=judge)}"))
+        if is_narrow(columns):
+            own = tuple(summary for summary in summaries if summary.judge == judge)
+            parts.append(build_table(own, columns=columns, formulas=formulas))
+    if not is_narrow(columns):
+        parts.append(build_table(summaries, columns=columns, formulas=formulas))
+    if newest_ids:
+        parts.append(show(f"{_WHERE_TO_READ} ragsonde why {shlex.quote(newest_ids[0])}", "dim"))
+    return Group(*parts)
 
 
-def build_table(summaries: tuple[ScoreSummary, ...]) -> Table:
-    """One row an app, judge and scorer."""
-    table = make_table("app", "judge", "scorer", "mean", "", "scored", "not scored", right=("mean", "scored"))
-    for summary in summaries:
-        mean = summary.mean_raw
-        table.add_row(
-            show(summary.app or "default"),
-            show(summary.judge),
-            show(summary.scorer),
-            "-" if mean is None else f"{mean:.2f}",
-            "" if mean is None else "█" * round(mean * _BAR_CELLS),
-            str(summary.n),
-            ", ".join(f"{n} {cause}" for cause, n in summary.unscored.items()),
-        )
+def build_table(
+    summaries: tuple[ScoreSummary, ...],
+    *,
+    columns: int = WIDE,
+    formulas: Mapping[str, Formula] | None = None,
+) -> Table:
+    """One row an app, judge and scorer; where it is narrow without the judge, who is told above."""
+    known = {formula.id: formula for formula in FORMULAS} if formulas is None else formulas
+    cells = [_describe(summary, known=known, columns=columns) for summary in summaries]
+    hidden = set[str]()
+    if is_narrow(columns):
+        hidden |= {"judge", ""}
+    elif columns < _WITH_BAR:
+        hidden |= {""}
+    headings = [heading for heading in _HEADINGS if heading not in hidden]
+    table = make_table(
+        *headings, right=("mean", "scored"), wrapped=_WRAPPED, gap=2 if is_narrow(columns) else 3
+    )
+    for row in cells:
+        table.add_row(*(show(row[heading]) for heading in headings))
     return table
+
+
+def _describe(summary: ScoreSummary, *, known: Mapping[str, Formula], columns: int) -> dict[str, str]:
+    """A row's cells by heading."""
+    mean, formula = summary.mean_raw, known.get(summary.scorer)
+    return {
+        "app": summary.app or "default",
+        "judge": summary.judge,
+        "scorer": summary.scorer,
+        "mean": "-" if mean is None else f"{mean:.2f}",
+        "": "" if mean is None else "█" * round(mean * _BAR_CELLS),
+        "scored": str(summary.n),
+        "not scored": list_causes(summary.unscored, columns=columns),
+        "reads as": "" if mean is None or formula is None else name_band(formula, raw=mean),
+    }
+
+
+def _count(states: Mapping[tuple[str, EvaluationState], int], *, judge: str) -> str:
+    return ", ".join(
+        f"{n} {state.value.replace('_', ' ')}" for (name, state), n in states.items() if name == judge
+    )

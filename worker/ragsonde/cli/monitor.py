@@ -12,7 +12,6 @@ import typer
 from sqlalchemy import text
 
 from ragsonde.bootstrap import SystemClock
-from ragsonde.celery_app import build_transport_options
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_connections
 from ragsonde.cli.options import ConfigOption
@@ -24,7 +23,6 @@ from ragsonde.exposition.http import PLAIN, Response, serve
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import METRICS, build_routes
 from ragsonde.exposition.series import BUILD, CONFIG, MONITOR_SERIES
-from ragsonde.intake.broker_urls import is_amqp_url
 from ragsonde.intake.publisher import Publisher
 from ragsonde.monitor import Monitor
 from ragsonde.monitor_jobs import JOB_NAMES, Chores, MonitorOptions
@@ -94,7 +92,10 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
     with ExitStack() as stack:
         engine = build_engine(connections.database_url, application_name="ragsonde-monitor")
         stack.callback(engine.dispose)
-        brokers = [_open_publisher(connections.broker_url) for _ in range(3)]
+        # three connections: a slow publish hides neither how deep the queues are nor that the broker is there
+        sweeping_broker, counting_broker, checked_broker = (
+            _open_publisher(connections.broker_url, stack) for _ in range(3)
+        )
         monitor = Monitor(
             series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(engine, name)
         )
@@ -103,8 +104,8 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
                 retention_days=_list_retention(settings), queued_for_seconds=settings.lease_seconds
             ),
             engine=engine,
-            sweeping_broker=brokers[0],
-            counting_broker=brokers[1],
+            sweeping_broker=sweeping_broker,
+            counting_broker=counting_broker,
             series=series,
             clock=SystemClock(),
             should_pause=lambda: monitor.is_stopping,
@@ -113,7 +114,7 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             series,
             live=Health({"loop": monitor.find_stopped_loop}),
             ready=Health(
-                {"broker": lambda: _check_broker(brokers[2]), "postgres": lambda: _check_postgres(engine)}
+                {"broker": lambda: _check_broker(checked_broker), "postgres": lambda: _check_postgres(engine)}
             ),
         )
         server = serve(
@@ -147,9 +148,10 @@ def _stopping_on_signals(monitor: Monitor) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _open_publisher(broker_url: str) -> Publisher:
-    options = build_transport_options(is_amqp=is_amqp_url(broker_url))
-    return Publisher(broker_url, transport_options=options)
+def _open_publisher(broker_url: str, stack: ExitStack) -> Publisher:
+    publisher = Publisher(broker_url)
+    stack.callback(publisher.close)
+    return publisher
 
 
 def _list_retention(settings: Settings) -> dict[str, int]:

@@ -9,13 +9,11 @@ import typer
 
 from ragsonde.api.messages import read_messages
 from ragsonde.api.traces import read_traces
-from ragsonde.celery_app import build_transport_options
 from ragsonde.cli.connection_options import BrokerUrlOption, DataDirOption
 from ragsonde.cli.connections import find_broker_url
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.terminal import make_console, show, track, write_json, write_note
-from ragsonde.intake.broker_urls import is_amqp_url
 from ragsonde.intake.publisher import Publisher
 from ragsonde.settings import read_settings
 from ragsonde_schemas.errors import DecodeError
@@ -80,9 +78,7 @@ def _sort_out(messages: list[Message]) -> tuple[list[Message], list[tuple[Messag
 
 
 def _publish_all(messages: list[Message], *, broker_url: str, rate: float | None) -> None:
-    publisher = Publisher(
-        broker_url, transport_options=build_transport_options(is_amqp=is_amqp_url(broker_url))
-    )
+    publisher = Publisher(broker_url)
     begun = time.monotonic()
     try:
         for number, message in enumerate(track(messages, total=len(messages), description="publishing")):

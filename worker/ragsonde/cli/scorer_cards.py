@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from rich.padding import Padding
 from rich.rule import Rule
 
+from ragsonde.cli.causes import MEANINGS
 from ragsonde.cli.terminal import make_console, make_table, show
+from ragsonde.scoring.bands import find_band
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +71,11 @@ def describe_scorer(scorer: Scorer, *, is_configured: bool) -> dict[str, Any]:
     }
 
 
+def name_band(formula: Formula, *, raw: float) -> str:
+    """The band of a raw score in a word or two; the rest of its words is for `list-scorers --explain`."""
+    return find_band(formula.bands, raw=raw).words.partition(":")[0]
+
+
 def print_list(scorers: Sequence[Scorer], unused: Sequence[Scorer]) -> None:
     """One line a scorer."""
     table = make_table("scorer", "name", "answers", "better")
@@ -102,6 +109,19 @@ def print_cards(scorers: Sequence[Scorer]) -> None:
         ):
             console.print(Padding(part, _INDENT))
             console.print()
+
+
+def print_causes() -> None:
+    """What each cause of "not scored" means."""
+    console = make_console()
+    console.print(
+        show("look at: `ragsonde why TRACE_ID`, or SQL over the view current_score of Postgres\n", "dim")
+    )
+    console.print(Rule(show("not scored: the causes", "bold"), align="left"))
+    table = make_table("cause", "what it means", wrapped=("what it means",))
+    for cause, meaning in MEANINGS.items():
+        table.add_row(show(cause), show(meaning))
+    console.print(Padding(table, _INDENT))
 
 
 def _list_facts(formula: Formula) -> Table:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.score import Score
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from ragsonde.storage.history import EvaluationHistory, RevisionHistory, TraceHistory
@@ -38,13 +39,17 @@ class Line(NamedTuple):
     style: str = ""
 
 
-def tell_history(history: TraceHistory) -> Iterator[Line]:
-    """All that is known of a trace; one sentence that says so where nothing is."""
+def tell_history(history: TraceHistory, *, similar_ids: Sequence[str] = ()) -> Iterator[Line]:
+    """All that is known of a trace; where nothing is, one sentence that says so, and the similar ids."""
     if not history.revisions and not history.parked:
         yield Line(
             f"{history.trace_id}: never seen. No trace and no parked message of that id is stored: it has "
             "not arrived, its id is another one, or its retention is over."
         )
+        if similar_ids:
+            yield Line("stored ids that contain it, the newest days first:")
+        for similar_id in similar_ids:
+            yield Line(f"  ragsonde why {shlex.quote(similar_id)}")
     for revision in history.revisions:
         yield from _tell_revision(revision)
     for message in history.parked:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 T = TypeVar("T")
 
@@ -45,20 +45,34 @@ def make_console() -> Console:
     return console if console.is_terminal else Console(highlight=False, width=_PIPE_WIDTH)
 
 
-def make_table(*headings: str, right: Sequence[str] = (), wrapped: Sequence[str] | None = None) -> Table:
+def make_table(
+    *headings: str, right: Sequence[str] = (), wrapped: Sequence[str] | None = None, gap: int = 3
+) -> Table:
     """An empty table without boxes.
 
     Args:
         headings: of the columns.
         right: headings of the columns that hold numbers.
         wrapped: headings of the columns that may take several lines; None for all.
+        gap: blanks between columns.
     """
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 3, 0, 0))
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, gap, 0, 0))
     for heading in headings:
         justify: Literal["left", "right"] = "right" if heading in right else "left"
         is_whole = wrapped is not None and heading not in wrapped
         table.add_column(heading, justify=justify, overflow="fold", no_wrap=is_whole)
     return table
+
+
+def is_narrow(columns: int) -> bool:
+    """True for a terminal on which tables must leave something out."""
+    return columns < _FULL_WIDTH
+
+
+def list_causes(unscored: Mapping[Any, int], *, columns: int) -> str:
+    """How many traces have no score, a line a cause; where it is narrow in words, which wrap."""
+    lines = "\n".join(f"{count} {cause}" for cause, count in unscored.items())
+    return lines.replace("_", " ") if is_narrow(columns) else lines
 
 
 def is_watched() -> bool:
@@ -79,3 +93,4 @@ def track(items: Iterable[T], *, total: int, description: str, is_wanted: bool =
 
 
 _PIPE_WIDTH = 160
+_FULL_WIDTH = 100

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from ragsonde.servers.process_event import ProcessEvent
     from ragsonde.settings import Settings
 
-GRACE_SECONDS = 130.0
-"""The deadline of an evaluation, and a little more: what runs may end."""
-
 EXAMPLES = (
     ("ragsonde up --demo", "try it: sample traces of an invented shop"),
     ("ragsonde up --data-dir /var/lib/my-ragsonde --workers 2", "data elsewhere, one worker a core"),
@@ -130,10 +127,15 @@ def plan_processes(settings: Settings, *, config: Path | None, workers: int) -> 
             [sys.executable, "-m", "ragsonde", command, option, str(port)],
             log_path=log_dir / f"{name}.log",
             environment=environment,
-            grace_seconds=GRACE_SECONDS,
+            # the deadline of an evaluation, and a little more: what runs may end
+            grace_seconds=settings.lease_seconds,
         )
-        planned.append(PlannedProcess(child, f"http://{settings.host}:{port}"))
+        planned.append(PlannedProcess(child, _name_address(settings.host, port)))
     return tuple(planned)
+
+
+def _name_address(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def build_environment(settings: Settings, *, config: Path | None) -> dict[str, str]:

@@ -15,7 +15,7 @@ from ragsonde.cli.story import tell_history
 from ragsonde.cli.terminal import make_console, show, write_json
 from ragsonde.settings import read_settings
 from ragsonde.storage.engine import build_engine
-from ragsonde.storage.history import read_history
+from ragsonde.storage.history import find_similar_ids, read_history
 
 if TYPE_CHECKING:
     from ragsonde.storage.history import TraceHistory
@@ -37,7 +37,7 @@ def why(
 ) -> None:
     """Say what happened to a trace: states, attempts, verdicts, scores, parked messages.
 
-    Exit code 1 when nothing is known of it.
+    Exit code 1 when nothing is known of it; stored ids that contain it are named then.
     """
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     url = find_database_url(settings)
@@ -45,13 +45,14 @@ def why(
     engine = build_engine(url, application_name="ragsonde-why", pool_size=1)
     try:
         history = read_history(engine, trace_id, app=app)
+        similar_ids = () if _is_known(history) else find_similar_ids(engine, trace_id, app=app)
     finally:
         engine.dispose()
     if output is OutputForm.JSON:
-        write_json(history.model_dump(mode="json"))
+        write_json({**history.model_dump(mode="json"), "similar_ids": similar_ids})
     else:
         console = make_console()
-        for line in tell_history(history):
+        for line in tell_history(history, similar_ids=similar_ids):
             console.print(show(line.text, line.style))
     if not _is_known(history):
         raise typer.Exit(ExitCode.BELOW)

@@ -14,14 +14,12 @@ from celery import signals
 from celery.exceptions import SecurityWarning
 
 from ragsonde.bootstrap import build_worker
-from ragsonde.celery_app import build_transport_options
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_connections
 from ragsonde.cli.options import ConfigOption
 from ragsonde.cli.schema_check import require_current_schema
 from ragsonde.event_log import set_up_logging
 from ragsonde.exposition.http import serve
-from ragsonde.intake.broker_urls import is_amqp_url
 from ragsonde.intake.foreign_queues import list_foreign
 from ragsonde.intake.publisher import Publisher
 from ragsonde.settings import read_settings
@@ -116,9 +114,7 @@ def declare_topology(broker_url: str, *, foreign: Sequence[str], may_share: bool
     Raises:
         SetupError: a queue exists with other arguments, or a foreign one has other consumers.
     """
-    publisher = Publisher(
-        broker_url, transport_options=build_transport_options(is_amqp=is_amqp_url(broker_url))
-    )
+    publisher = Publisher(broker_url)
     try:
         publisher.declare_topology()
         shared = [queue for queue in publisher.look_up(foreign) if queue.consumers]
@@ -152,4 +148,11 @@ def consume(parts: WorkerParts) -> int:
 
 
 def _build_celery_worker(app: Celery) -> Celery.Worker:
-    return app.Worker(quiet=True, loglevel=logging.WARNING, without_gossip=True, without_mingle=True)
+    return app.Worker(
+        quiet=True,
+        loglevel=logging.WARNING,
+        without_gossip=True,
+        without_mingle=True,
+        # of Celery's events, not AMQP's: while it beats, the events' exchange is declared and written to
+        without_heartbeat=True,
+    )

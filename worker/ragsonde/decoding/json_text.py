@@ -9,17 +9,16 @@ surrogates are valid JSON, but no text that can be stored: they are mended.
 from __future__ import annotations
 
 import json
-import math
 import re
 from typing import Any, NamedTuple
 
 from ragsonde.extraction.nesting import find_too_deep
 from ragsonde.extraction.paths import format_path
+from ragsonde.extraction.strict_json import RefusedNumberError, parse_json
 from ragsonde.extraction.texts import mend_value
 from ragsonde_schemas.errors import DecodeError, ParkReason
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_DIGITS_AT_MOST = 308
 _UNSTORABLE_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _STRING_OR_WORD = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[-+.\w]++', re.DOTALL)
 
@@ -29,10 +28,6 @@ class JsonDocument(NamedTuple):
 
     value: Any
     mended: tuple[str, ...] = ()
-
-
-class _RefusedNumberError(ValueError):
-    """A number that cannot be kept; holds its text."""
 
 
 class _Repeating(dict[str, Any]):
@@ -87,16 +82,10 @@ def _parse(text: str, repeating: list[_Repeating]) -> object:
         return marked
 
     try:
-        return json.loads(
-            text,
-            object_pairs_hook=read_object,
-            parse_constant=_refuse,
-            parse_float=_read_float,
-            parse_int=_read_integer,
-        )
+        return parse_json(text, read_object=read_object)
     except json.JSONDecodeError as error:
         raise DecodeError(ParkReason.INVALID_JSON, _describe_syntax(text, error)) from error
-    except _RefusedNumberError as error:
+    except RefusedNumberError as error:
         number = str(error)
         found = number if len(number) <= 40 else f"a number of {len(number)} characters"  # noqa: PLR2004 one line
         place = next((match.start() for match in _STRING_OR_WORD.finditer(text) if match[0] == number), 0)
@@ -118,19 +107,6 @@ def _describe_syntax(text: str, error: json.JSONDecodeError) -> str:
 def _format_position(text: str, offset: int) -> str:
     line = text.count("\n", 0, offset) + 1
     return f"line {line} column {offset - text.rfind(chr(10), 0, offset)}"
-
-
-def _refuse(text: str) -> float:
-    raise _RefusedNumberError(text)
-
-
-def _read_float(text: str) -> float:
-    value = float(text)
-    return value if math.isfinite(value) else _refuse(text)
-
-
-def _read_integer(text: str) -> int | float:
-    return int(text) if len(text) <= _DIGITS_AT_MOST else _refuse(text)
 
 
 def _find_repeating(value: object) -> tuple[str | int, ...] | None:

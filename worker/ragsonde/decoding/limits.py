@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ragsonde.extraction.nesting import NESTING_LEVELS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodingLimits:
@@ -19,7 +21,7 @@ class DecodingLimits:
     """
 
     body_bytes: int = 1_048_576
-    nesting_levels: int = 64
+    nesting_levels: int = NESTING_LEVELS
     spans: int = 10_000
     contexts: int = 1_000
     list_items: int = 10_000

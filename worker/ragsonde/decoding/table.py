@@ -112,8 +112,8 @@ def _refuse_compression(body: bytes, *, encoding: str | None) -> None:
     if found is None and named in _COMPRESSED_ENCODINGS:
         found = named
     if found is not None:
-        message = f"found {found} compression, expected an uncompressed body: publish without compression"
-        raise DecodeError(ParkReason.UNKNOWN_FORMAT, message)
+        message = f"found {found} compression, which is not read yet; publish the body uncompressed"
+        raise DecodeError(ParkReason.INVALID_COMPRESSION, message)
 
 
 def _looks_like_json(body: bytes) -> bool:

@@ -21,6 +21,7 @@ STATES = Rows(
     (
         (EvaluationState.WAITING, NO_CAUSE),
         (EvaluationState.WAITING, Cause.JUDGE_UNAVAILABLE),
+        (EvaluationState.WAITING, Cause.DEADLINE_EXCEEDED),
         (EvaluationState.SCORED, NO_CAUSE),
         (EvaluationState.SAMPLED_OUT, NO_CAUSE),
         (EvaluationState.FILTERED, NO_CAUSE),
@@ -51,5 +52,5 @@ REPLIES = Rows(
     ),
 )
 REASONS = Rows(("reason",), tuple((reason,) for reason in ParkReason))
-DUPLICATE_KINDS = Rows(("kind",), (("duplicate",), ("over_limit",)))
+DUPLICATE_KINDS = Rows(("kind",), (("duplicate",), ("over_limit",), ("parked",)))
 DIRECTIONS = Rows(("direction",), (("in",), ("out",)))

@@ -92,14 +92,14 @@ PARKED = Declaration(
 DUPLICATES = Declaration(
     name="duplicates_total",
     kind=Kind.COUNTER,
-    help="Traces that were not stored: the same content again, or a revision over the limit.",
+    help="Not stored: the same content again, a revision over the limit, a message that is parked already.",
     labels=("kind",),
     born=DUPLICATE_KINDS,
 )
 SCORES_SUPERSEDED = Declaration(
     name="scores_superseded_total",
     kind=Kind.COUNTER,
-    help="Score rows that a newer revision of their trace replaced.",
+    help="Score rows that a newer revision of their trace replaced, or that came after it.",
 )
 EMPTY_RETRIEVAL = Declaration(
     name="empty_retrieval_total",
@@ -123,7 +123,7 @@ OCCURRED_AT_GUESSED = Declaration(
 JUDGE_CALLS = Declaration(
     name="judge_calls_total",
     kind=Kind.COUNTER,
-    help="Calls to a provider, by what became of the reply.",
+    help="Calls to a provider, by what became of the reply; judge_unavailable: an outage, none came.",
     labels=("judge", "model", "outcome"),
     born=REPLIES,
 )
@@ -153,7 +153,7 @@ JUDGE_COST = Declaration(
 JUDGE_COST_UNKNOWN = Declaration(
     name="judge_cost_unknown_total",
     kind=Kind.COUNTER,
-    help="Calls whose price is not known.",
+    help="Calls whose price is not known; those that an outage ended are not among them.",
     labels=("judge",),
 )
 JUDGE_REPAIRS = Declaration(

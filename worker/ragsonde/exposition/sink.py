@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from ragsonde.exposition.registry import Series
     from ragsonde.ports import Clock
-    from ragsonde_schemas.assessment import Assessment, JudgeCall
     from ragsonde_schemas.evaluation import Admission, EvaluationKey, EvaluationResult, PlannedEvaluation
+    from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.trace import Trace
 
 logger = logging.getLogger(__name__)
@@ -115,6 +115,20 @@ class PrometheusSink:
         self._stamp()
 
     @_never_raises
+    def on_superseded(self, result: EvaluationResult) -> None:
+        """Counts the score rows of an evaluation that ended after a newer revision had come."""
+        if result.outcomes:
+            self.series.add(SCORES_SUPERSEDED, len(result.outcomes))
+        self._stamp()
+
+    @_never_raises
+    def on_calls(self, key: EvaluationKey, calls: tuple[JudgeCall, ...]) -> None:
+        """Counts the calls of a run, with their tokens and their cost."""
+        judge = judge_label(key.judge, key.fingerprint)
+        for call in calls:
+            self._tell_call(judge, call)
+
+    @_never_raises
     def on_postponed(self, judge: str, cause: Cause) -> None:
         """Counts an evaluation that went back to waiting."""
         label = self._judges.get(judge, judge)
@@ -129,6 +143,11 @@ class PrometheusSink:
     def on_parked(self, reason: ParkReason) -> None:
         """Counts a parked message."""
         self.series.add(PARKED, reason=reason)
+
+    @_never_raises
+    def on_parked_again(self, reason: ParkReason) -> None:  # noqa: ARG002 - its reason is counted already
+        """Counts a message that is parked already."""
+        self.series.add(DUPLICATES, kind="parked")
 
     @_never_raises
     def on_stage(self, stage: str, seconds: float) -> None:
@@ -149,8 +168,9 @@ class PrometheusSink:
                 self.series.add(
                     UNSCORED, scorer=scorer, judge=judge, status=outcome.status, cause=outcome.cause
                 )
-        if result.assessment is not None:
-            self._tell_assessment(trace, judge, result.assessment)
+        insufficient = None if result.assessment is None else result.assessment.insufficient
+        if insufficient is not None:
+            self.series.add(INSUFFICIENT, float(insufficient), judge=judge, **_place_of(trace))
 
     def _tell_score(self, trace: Trace, judge: str, scorer: str, score: Score) -> None:
         raw = round(score.raw, SCORE_DIGITS)
@@ -160,22 +180,16 @@ class PrometheusSink:
         if score.passed is not None:
             self.series.add(SCORES_BELOW_THRESHOLD, 0.0 if score.passed else 1.0, **labels)
 
-    def _tell_assessment(self, trace: Trace, judge: str, assessment: Assessment) -> None:
-        if assessment.insufficient is not None:
-            self.series.add(INSUFFICIENT, float(assessment.insufficient), judge=judge, **_place_of(trace))
-        for call in assessment.calls:
-            self._tell_call(judge, call)
-
     def _tell_call(self, judge: str, call: JudgeCall) -> None:
         outcome = call.outcome if call.outcome in _CALL_OUTCOMES else Cause.INVALID_REPLY
         self.series.add(JUDGE_CALLS, judge=judge, model=call.model, outcome=outcome)
         self.series.observe(JUDGE_SECONDS, max(0.0, call.seconds), judge=judge)
         self.series.add(JUDGE_TOKENS, call.tokens_in or 0, judge=judge, direction="in")
         self.series.add(JUDGE_TOKENS, call.tokens_out or 0, judge=judge, direction="out")
-        if call.cost_usd is None:
-            self.series.add(JUDGE_COST_UNKNOWN, judge=judge)
-        else:
+        if call.cost_usd is not None:
             self.series.add(JUDGE_COST, call.cost_usd, judge=judge)
+        elif call.is_answered:
+            self.series.add(JUDGE_COST_UNKNOWN, judge=judge)
         if call.purpose == "repair":
             self.series.add(JUDGE_REPAIRS, judge=judge)
 

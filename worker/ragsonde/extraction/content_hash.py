@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from ragsonde_schemas.trace import Reference, Turn
 
-TURNS = 3
+LAST_TURNS = 3
 """So many turns before the question are seen by judges, and hashed."""
 
 
@@ -33,7 +33,7 @@ def compute_content_hash(
     content = {
         "query": query,
         "retrieval_query": retrieval_query,
-        "turns": [[turn.role, turn.content] for turn in turns[-TURNS:]],
+        "turns": [[turn.role, turn.content] for turn in turns[-LAST_TURNS:]],
         "contexts": None if contexts is None else list(contexts),
         "answer": answer,
         "reference": None

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import math
 from typing import Any
 
 from ragsonde.extraction.nesting import NESTING_LEVELS, find_too_deep
+from ragsonde.extraction.strict_json import parse_json
 from ragsonde.extraction.texts import mend_value
 
-_DIGITS_AT_MOST = 308
 _ROUNDS = 4
 
 
@@ -17,7 +15,7 @@ def read_embedded(text: str) -> dict[str, Any] | list[Any] | None:
     """The object or list that `text` holds as JSON, else None.
 
     A string that holds JSON inside JSON is unwrapped, at most four times. Numbers that no double can hold
-    and nesting deeper than 64 levels make it no JSON. Texts inside are mended.
+    and nesting deeper than `NESTING_LEVELS` make it no JSON. Texts inside are mended.
     """
     value: object = text
     for _ in range(_ROUNDS):
@@ -34,25 +32,6 @@ def _read_once(text: str) -> object:
     if stripped[:1] not in {"{", "[", '"'} or find_too_deep(stripped, limit=NESTING_LEVELS) is not None:
         return None
     try:
-        return json.loads(
-            stripped, parse_constant=_refuse_number, parse_float=_read_float, parse_int=_read_integer
-        )
+        return parse_json(stripped)
     except ValueError:
         return None
-
-
-def _refuse_number(text: str) -> float:
-    raise ValueError(text)
-
-
-def _read_float(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        _refuse_number(text)
-    return value
-
-
-def _read_integer(text: str) -> int:
-    if len(text) > _DIGITS_AT_MOST:
-        _refuse_number(text)
-    return int(text)

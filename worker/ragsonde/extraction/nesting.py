@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 NESTING_LEVELS = 64
-"""JSON inside attributes is read down to this depth."""
+"""JSON is read down to this depth, in messages and inside attributes."""
 
 _NEXT_BRACKET = re.compile(r'(?:[^"{}\[\]]++|"(?:[^"\\]++|\\.)*+(?:"|\\?\Z))*+([{}\[\]]|\Z)', re.DOTALL)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ragsonde_schemas.errors import DatabaseLostError, ParkReason, RagsondeError, RepeatedCrashError
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ragsonde_schemas.envelope import Envelope
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 STARTS_BEFORE_PARKING = 2
 """Counted starts of a redelivered message; its first one was not counted, so the third start is parked."""
@@ -94,6 +96,16 @@ class DeliveryGuard:
         """
         self._keep_trying(lambda: self._run_or_park(envelope, work))
 
+    def insist(self, action: Callable[[], T]) -> T:
+        """What the action returns, tried again for as long as the database is away.
+
+        For what must not be begun anew, such as committing verdicts that were paid for.
+
+        Raises:
+            PatienceEndedError, StoppingError: the delivery must stay unacked.
+        """
+        return self._keep_trying(action)
+
     def park(self, envelope: Envelope, *, reason: ParkReason, message: str) -> None:
         """Parks a message, waiting for the database where it is away."""
         self._keep_trying(lambda: self._park(envelope, reason=reason, message=message))
@@ -129,14 +141,15 @@ class DeliveryGuard:
             self._park(envelope, reason=ParkReason.INTERNAL_ERROR, message=message)
 
     def _park(self, envelope: Envelope, *, reason: ParkReason, message: str) -> None:
-        if self._parking.park(envelope, reason=reason, message=message, where="body"):
-            self._sink.on_parked(reason)
+        is_new = self._parking.park(envelope, reason=reason, message=message, where="body")
+        tell = self._sink.on_parked if is_new else self._sink.on_parked_again
+        tell(reason)
 
-    def _keep_trying(self, attempt: Callable[[], None]) -> None:
+    def _keep_trying(self, attempt: Callable[[], T]) -> T:
         begun, pause_seconds, has_lost = self._monotonic(), _FIRST_PAUSE_SECONDS, False
         while True:
             try:
-                attempt()
+                result = attempt()
             except DatabaseLostError as error:
                 has_lost = True
                 self._on_database(False)
@@ -152,4 +165,4 @@ class DeliveryGuard:
             else:
                 if has_lost:
                     self._on_database(True)
-                return
+                return result

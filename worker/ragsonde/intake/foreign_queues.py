@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from kombu import Queue
@@ -14,9 +13,7 @@ if TYPE_CHECKING:
 
     from kombu import Connection
 
-logger = logging.getLogger(__name__)
-
-NOT_FOUND = 404
+_NOT_FOUND = "404"
 
 
 class ForeignQueue(NamedTuple):
@@ -54,9 +51,9 @@ def look_up(connection: Connection, names: Iterable[str]) -> tuple[ForeignQueue,
             declared = Queue(name, channel=channel).queue_declare(passive=True)
             found.append(ForeignQueue(name, declared.consumer_count))
         except connection.channel_errors as error:
-            if getattr(error, "code", None) != NOT_FOUND:
+            # a number on RabbitMQ, a text on Valkey
+            if str(getattr(error, "reply_code", None)) != _NOT_FOUND:
                 raise
-            logger.warning("foreign_queue_missing", extra={"queue": name})
             found.append(ForeignQueue(name, None))
         finally:
             channel.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kombu import Connection, Producer
 from kombu.exceptions import KombuError, OperationalError
@@ -25,23 +25,29 @@ if TYPE_CHECKING:
 
 _CONNECT_RETRIES = 3
 _CONFIRM_TIMEOUT_SECONDS = 30
+_CLOSE_SECONDS = 1.0
 PRECONDITION_FAILED = 406
 
 
 class Publisher:
-    """One connection, used by one thread at a time.
+    """One connection, used by one thread at a time; every new one declares the topology first.
+
+    So whatever was deleted is there again after the one failure that tells of it, and nothing is declared
+    twice on a connection that lasts.
 
     Args:
         broker_url: as Celery takes it.
-        transport_options: as Celery takes them; confirms are always on.
+        declares: False for who only looks: then nothing is declared on RabbitMQ.
     """
 
-    def __init__(self, broker_url: str, *, transport_options: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, broker_url: str, *, declares: bool = True) -> None:
         self._connection = Connection(
             name_transport(broker_url),
-            transport_options={**(transport_options or {}), "confirm_publish": True},
+            # a publish returns only when the broker has the message
+            transport_options={"confirm_publish": True},
             connect_timeout=5,
         )
+        self._declares = declares
         self._lock = threading.Lock()
         self._channel: Channel | None = None
         self._is_amqp = self._connection.transport.driver_type == "amqp"
@@ -58,6 +64,7 @@ class Publisher:
 
         Raises:
             BrokerLostError: not confirmed: the broker is away, the queue is full or missing.
+            SetupError: something of ours exists with other arguments.
         """
         with self._open_channel() as channel:
             self._send(
@@ -74,6 +81,7 @@ class Publisher:
 
         Raises:
             BrokerLostError: some may be missing; the sweeper publishes them again when their time is over.
+            SetupError: something of ours exists with other arguments.
         """
         with self._open_channel() as channel:
             producer = Producer(channel, exchange=WORK_EXCHANGE, auto_declare=False)
@@ -100,8 +108,8 @@ class Publisher:
         """How many messages are ready in each of our queues, by name.
 
         Raises:
-            BrokerLostError: the broker cannot be reached.
-            SetupError: a queue is not there yet.
+            BrokerLostError: the broker cannot be reached, or a queue is not there.
+            SetupError: something of ours exists with other arguments.
         """
         with self._open_channel() as channel:
             # Valkey has no empty queues: there, asking passively for one is an error
@@ -111,28 +119,32 @@ class Publisher:
             }
 
     def declare_topology(self) -> None:
-        """Declares exchanges, queues and bindings; declaring the same again changes nothing.
+        """Makes sure that exchanges, queues and bindings have been declared on this connection.
 
         Raises:
             BrokerLostError: the broker cannot be reached.
             SetupError: something of that name exists with other arguments.
         """
-        with self._open_channel() as channel:
-            self._declare(channel)
+        with self._open_channel():
+            pass
 
     def look_up(self, names: Iterable[str]) -> tuple[ForeignQueue, ...]:
         """What the broker knows of queues that are not ours.
 
         Raises:
             BrokerLostError: the broker cannot be reached.
+            SetupError: something of ours exists with other arguments.
         """
         with self._open_channel():
             return look_up(self._connection, names)
 
     def close(self) -> None:
-        """Closes the connection."""
-        with self._lock:
-            self._forget()
+        """Closes the connection; one that a call hangs on is left to the end of the process."""
+        if self._lock.acquire(timeout=_CLOSE_SECONDS):
+            try:
+                self._forget()
+            finally:
+                self._lock.release()
 
     def _send(self, producer: Producer, body: object, **properties: object) -> None:
         producer.publish(
@@ -149,12 +161,7 @@ class Publisher:
         with self._lock:
             try:
                 if self._channel is None or not self._connection.connected:
-                    self._connection.ensure_connection(max_retries=_CONNECT_RETRIES, interval_start=0.2)
-                    self._channel = self._connection.channel()
-                    if not self._is_amqp:
-                        # on Valkey kombu routes in this process: for an exchange that was not
-                        # declared here it finds no queue and drops the message without a word
-                        self._declare(self._channel)
+                    self._channel = self._connect()
                 yield self._channel
             except (*self._connection.connection_errors, *self._connection.channel_errors) as error:
                 self._forget()
@@ -169,9 +176,15 @@ class Publisher:
                     f"{self._connection.as_uri()}: {type(error).__name__}: {error}"
                 ) from error
 
-    def _declare(self, channel: Channel) -> None:
-        for queue in build_own_queues(is_amqp=self._is_amqp):
-            queue(channel).declare()
+    def _connect(self) -> Channel:
+        self._connection.ensure_connection(max_retries=_CONNECT_RETRIES, interval_start=0.2)
+        channel: Channel = self._connection.channel()
+        # on Valkey kombu routes in this process: for an exchange that was not
+        # declared here it finds no queue and drops the message without a word
+        if self._declares or not self._is_amqp:
+            for queue in build_own_queues(is_amqp=self._is_amqp):
+                queue(channel).declare()
+        return channel
 
     def _forget(self) -> None:
         self._channel = None

@@ -45,7 +45,15 @@ def build_own_queues(*, is_amqp: bool) -> tuple[Queue, ...]:
     )
     if not is_amqp:
         return queues
-    return (*queues, Queue(TRACES_DEAD, DEAD_EXCHANGE, durable=True, queue_arguments=_QUORUM))
+    dead = Queue(
+        TRACES_DEAD,
+        DEAD_EXCHANGE,
+        # a fanout needs no key, but where there is none Celery binds once more with one of its own
+        routing_key=TRACES_DEAD,
+        durable=True,
+        queue_arguments=_QUORUM,
+    )
+    return (*queues, dead)
 
 
 def build_consumed_queues(foreign: tuple[str, ...], *, is_amqp: bool) -> tuple[Queue, ...]:

@@ -6,6 +6,7 @@ promises and reconnects apply to it, and the broker's message is acked only afte
 
 from __future__ import annotations
 
+import logging
 import uuid
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -13,24 +14,28 @@ from typing import TYPE_CHECKING, Any
 from celery.worker.consumer import Consumer
 from vine import promise as vine_promise
 
-from ragsonde.intake.consumption import PULSE_SECONDS
+from ragsonde.intake.compression import refuse_compressed_bodies
 from ragsonde.intake.deliveries import read_envelope
 from ragsonde.intake.foreign_queues import list_foreign, look_up
-from ragsonde.intake.topology import DEAD, TRACES, TRACES_DEAD, WORK
+from ragsonde.intake.topology import TRACES, TRACES_DEAD, WORK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from kombu import Connection
     from kombu.message import Message
 
     from ragsonde.intake.consumption import Consumption
 
+logger = logging.getLogger(__name__)
+
 INGEST = "ragsonde.ingest"
 BURY = "ragsonde.bury"
 EVALUATE = "ragsonde.evaluate"
 
-MISSING_QUEUE_RETRY_SECONDS = 30.0
+MISSING_QUEUE_RETRY_SECONDS = 5.0
+TURN_SECONDS = 1.0
+"""An idle loop turns this often: a signal does not wake it, and only there it looks whether it is to stop."""
 
 _TASK_NAMESPACE = uuid.UUID("6f0d5a5e-1f6c-5d1b-9f0e-2f4f4d3a7c11")
 
@@ -46,18 +51,19 @@ class TraceConsumer(Consumer):
         """Celery's steps without those that only declare things that we never use."""
 
         # DelayedDelivery declares 28 queues for countdowns beside a quorum queue; we retry from Postgres.
-        # Mingle, Events, Gossip and Control are switched off by settings; left out they cost nothing at all.
+        # Gossip, Heart, Control and Agent are left out. Mingle and Events are here because Tasks requires
+        # them; the worker is started without them, and then they do nothing.
         default_steps = (
             "celery.worker.consumer.connection:Connection",
             "celery.worker.consumer.mingle:Mingle",
             "celery.worker.consumer.events:Events",
-            "celery.worker.consumer.heart:Heart",
             "celery.worker.consumer.tasks:Tasks",
             "celery.worker.consumer.consumer:Evloop",
         )
 
     def connect(self) -> Connection:
         """A connection to the broker; waits for one for as long as it takes."""
+        refuse_compressed_bodies()
         self.app.conf.ragsonde_consumption.on_connecting()
         connection: Connection = super().connect()
         self._select_queues(connection)
@@ -65,18 +71,32 @@ class TraceConsumer(Consumer):
 
     def create_task_handler(self, promise: Callable[..., Any] = vine_promise) -> Callable[[Message], None]:
         """Celery's handler, behind the rewriting of foreign deliveries; called each time the loop begins."""
-        handle_task: Callable[[Message], None] = super().create_task_handler(promise)
-        max_body_bytes: int = self.app.conf.ragsonde_max_body_bytes
+        self._handle_task: Callable[[Message], None] = super().create_task_handler(promise)
         consumption: Consumption = self.app.conf.ragsonde_consumption
-        self.hub.timer.call_repeatedly(PULSE_SECONDS, consumption.beat)
+        self.hub.timer.call_repeatedly(TURN_SECONDS, consumption.beat)
         self.hub.call_soon(consumption.on_consuming, self)
 
-        def handle_delivery(message: Message) -> None:
-            if not is_own_work(message):
-                rewrite_as_task(message, max_body_bytes=max_body_bytes)
-            handle_task(message)
+        return self._handle_delivery
 
-        return handle_delivery
+    def on_decode_error(self, message: Message, exc: Exception) -> None:  # noqa: ARG002 - Celery's signature
+        """Takes what kombu could not read as bytes; Celery would log the body and ack the message away."""
+        self._handle_foreign(message)
+
+    def on_invalid_task(self, body: object, message: Message, exc: Exception) -> None:  # noqa: ARG002 - likewise
+        """Takes what is no task as bytes; Celery would log the body and reject the message."""
+        self._handle_foreign(message)
+
+    def _handle_delivery(self, message: Message) -> None:
+        if is_own_work(message):
+            self._handle_task(message)
+        else:
+            self._handle_foreign(message)
+
+    def _handle_foreign(self, message: Message) -> None:
+        consumer_tags = self.task_consumer._active_tags  # noqa: SLF001 - kombu tells them nowhere else
+        queue = find_queue(message, consumer_tags=consumer_tags)
+        rewrite_as_task(message, queue=queue, max_body_bytes=self.app.conf.ragsonde_max_body_bytes)
+        self._handle_task(message)
 
     def _select_queues(self, connection: Connection) -> None:
         """Consumes what exists: a foreign queue that is missing must not keep ours from being consumed."""
@@ -87,6 +107,7 @@ class TraceConsumer(Consumer):
         missing = [queue.name for queue in look_up(connection, foreign) if not queue.exists]
         queues.select([name for name in queues if name not in missing])
         for name in missing:
+            logger.warning("foreign_queue_missing", extra={"queue": name})
             self.timer.call_after(MISSING_QUEUE_RETRY_SECONDS, self._consume_if_present, (name,))
 
     def _consume_if_present(self, name: str) -> None:
@@ -95,6 +116,7 @@ class TraceConsumer(Consumer):
         (queue,) = look_up(self.connection, [name])
         if queue.exists:
             self.add_task_queue(name)
+            logger.info("foreign_queue_found", extra={"queue": name})
         else:
             self.timer.call_after(MISSING_QUEUE_RETRY_SECONDS, self._consume_if_present, (name,))
 
@@ -106,24 +128,37 @@ def is_own_work(message: Message) -> bool:
     return delivery_info.get("exchange") == WORK and headers.get("task") == EVALUATE
 
 
-def rewrite_as_task(message: Message, *, max_body_bytes: int) -> None:
+def find_queue(message: Message, *, consumer_tags: Mapping[str, str]) -> str:
+    """The queue that a delivery was taken from.
+
+    Args:
+        message: kombu's message.
+        consumer_tags: the tag under which each queue is consumed. AMQP gives it with every delivery; Valkey
+            does not, and there only what went through our own exchanges is consumed.
+    """
+    delivery_info = message.delivery_info or {}
+    tag = delivery_info.get("consumer_tag")
+    for queue, its_tag in consumer_tags.items():
+        if its_tag == tag:
+            return queue
+    # a message of the default exchange names its queue
+    is_default = delivery_info.get("exchange") in {"", None}
+    return str(delivery_info.get("routing_key") or TRACES) if is_default else TRACES
+
+
+def rewrite_as_task(message: Message, *, queue: str, max_body_bytes: int) -> None:
     """Turns a foreign delivery in place into the message of the task that decodes it.
 
     The headers are rebuilt from nothing, so a producer cannot name a task, an eta or a callback. The
-    arguments are handed over as Python values: nothing is serialised between consumer and threads.
+    arguments are handed over as Python values: nothing is serialised between consumer and threads. What was
+    taken from the queue of dead letters is buried, anything else ingested.
     """
-    delivery_info = message.delivery_info or {}
-    is_dead_letter = delivery_info.get("exchange") == DEAD
     envelope = read_envelope(
-        message,
-        queue=TRACES_DEAD if is_dead_letter else _name_queue(delivery_info),
-        received_at=datetime.now(UTC),
-        max_body_bytes=max_body_bytes,
+        message, queue=queue, received_at=datetime.now(UTC), max_body_bytes=max_body_bytes
     )
-    task = BURY if is_dead_letter else INGEST
     message.headers = {
         "lang": "py",
-        "task": task,
+        "task": BURY if queue == TRACES_DEAD else INGEST,
         "id": str(uuid.uuid5(_TASK_NAMESPACE, envelope.message_key)),
         "argsrepr": "(...)",
         "kwargsrepr": "{}",
@@ -133,10 +168,3 @@ def rewrite_as_task(message: Message, *, max_body_bytes: int) -> None:
     message.body = b""
     # kombu's Message answers `payload` from here: the strategy reads the arguments without decoding
     message._decoded_cache = {"args": (envelope,), "kwargs": {}}  # noqa: SLF001 - kombu has no public setter
-
-
-def _name_queue(delivery_info: dict[str, Any]) -> str:
-    # a message of the default exchange names its queue; through our topic exchange it can only be ours
-    if delivery_info.get("exchange") in {"", None}:
-        return str(delivery_info.get("routing_key") or TRACES)
-    return TRACES

@@ -25,6 +25,7 @@ from kombu.transport.redis import Channel
 
 from ragsonde.intake.journal import adopt_lost
 from ragsonde.intake.topology import build_own_queues
+from ragsonde_schemas.errors import BrokerLostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ def worker_presence(data_dir: Path, *, broker_url: str) -> Iterator[int]:
     anything. Beside living workers nothing is put back: some of it is what they work on.
 
     Raises:
-        redis.RedisError: the broker cannot be reached.
+        BrokerLostError: the broker cannot be reached.
     """
     descriptor = os.open(data_dir / "workers.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -52,12 +53,21 @@ def worker_presence(data_dir: Path, *, broker_url: str) -> Iterator[int]:
         except BlockingIOError:
             pass
         else:
-            restored = restore_unacked(broker_url)
+            restored = _restore_or_tell(broker_url)
         # another worker may get the lock alone in this moment: harmless, for we have fetched nothing yet
         fcntl.flock(descriptor, fcntl.LOCK_SH)
         yield restored
     finally:
         os.close(descriptor)
+
+
+def _restore_or_tell(broker_url: str) -> int:
+    try:
+        return restore_unacked(broker_url)
+    except redis.RedisError as error:
+        raise BrokerLostError(
+            f"the embedded broker does not answer: {type(error).__name__}: {error}; is `ragsonde up` running?"
+        ) from error
 
 
 def restore_unacked(url: str) -> int:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from ragsonde.extraction.texts import mend_text
-from ragsonde_schemas.assessment import JudgeCall
+from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.judge_call import JudgeCall
 
 if TYPE_CHECKING:
     from ragsonde.judging.completion import CallFaultError, Completion
-
-logger = logging.getLogger(__name__)
+    from ragsonde_schemas.errors import JudgePausedError, JudgeUnavailableError
 
 LONGEST_KEPT_REPLY = 16 * 1024
 """Bytes of a raw reply that are kept."""
@@ -61,21 +60,19 @@ class CallLog:
             )
         )
 
-    def report_lost(self, *, judge: str, trace_id: str) -> None:
-        """Logs the calls that were answered, and paid, before an outage: they will be made and paid again."""
-        for call in self._calls:
-            logger.warning(
-                "judge_call_lost",
-                extra={
-                    "judge": judge,
-                    "trace_id": trace_id,
-                    "purpose": call.purpose,
-                    "outcome": call.outcome,
-                    "tokens_in": call.tokens_in,
-                    "tokens_out": call.tokens_out,
-                    "cost_usd": call.cost_usd,
-                },
+    def add_outage(
+        self, purpose: str, outage: JudgeUnavailableError | JudgePausedError, *, seconds: float
+    ) -> None:
+        """Keeps a call that nobody answered, with our own words for why."""
+        self._calls.append(
+            JudgeCall(
+                purpose=purpose,
+                model=self._model,
+                outcome=Cause.JUDGE_UNAVAILABLE,
+                seconds=seconds,
+                reply=_bound(str(outage)),
             )
+        )
 
 
 def _bound(reply: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ragsonde_schemas.errors import JudgePausedError
+
 if TYPE_CHECKING:
     from ragsonde.judging.prompt import Message
     from ragsonde_schemas.errors import Cause
@@ -47,6 +49,10 @@ class CallFaultError(Exception):
         super().__init__(message)
 
 
+class NotAskedError(JudgePausedError):
+    """The judge must be paused before anything was sent: there is no call to count."""
+
+
 class Provider(Protocol):
     """Calls one model."""
 
@@ -64,5 +70,6 @@ class Provider(Protocol):
             CallFaultError: it will not answer this.
             JudgeUnavailableError: it cannot answer now.
             JudgePausedError: it cannot answer until somebody acts.
+            NotAskedError: likewise, and nothing was sent.
         """
         ...

@@ -5,7 +5,8 @@
        |---unusable for some aspect----> repair (once, names the faults and nothing else)
 
 An outage in any call, the repair too, is raised: the whole exchange is tried again later. What was answered
-before it could be kept, but then the outage would decide which aspects get no number.
+before it could be kept, but then the outage would decide which aspects get no number. The calls themselves,
+which may have been paid, are told with the outage.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragsonde.judging.call_log import CallLog
-from ragsonde.judging.completion import CallFaultError, Completion, Provider
+from ragsonde.judging.completion import CallFaultError, Completion, NotAskedError, Provider
 from ragsonde.judging.instructions import KEYS_OF, build_schema
 from ragsonde.judging.reading import CUT_OFF, Reading, fail_reading, read_completion
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
@@ -60,15 +61,15 @@ class Exchange:
         """All verdicts that were given in good form; faults for the rest.
 
         Raises:
-            JudgeUnavailableError: an outage, in whichever call; nothing is kept.
-            JudgePausedError: somebody must act first.
+            JudgeUnavailableError: an outage, in whichever call; of the answers only the calls are kept.
+            JudgePausedError: somebody must act first; likewise.
         """
         try:
             best = self._ask(_ASSESS, self.prompt.messages)
             if best.faults and best.is_mendable and self._has_time():
                 best = self._mend(best)
-        except (JudgeUnavailableError, JudgePausedError):
-            self._log.report_lost(judge=self.options.name, trace_id=self.trace.trace_id)
+        except (JudgeUnavailableError, JudgePausedError) as outage:
+            outage.calls = self._log.calls
             raise
         return best.assessment.model_copy(update={"calls": self._log.calls, "answered_model": best.model})
 
@@ -86,15 +87,20 @@ class Exchange:
         if not self._has_time():
             message = "the time for this trace was over before it could be judged"
             return fail_reading(self.prompt, Cause.DEADLINE_EXCEEDED, message, is_mendable=False)
+        begun = time.monotonic()
         try:
             completion = self._call(messages)
             if completion.finish_reason == "length" and not self._has_doubled:
                 self._log.add_completion(purpose, completion, outcome=Cause.REPLY_TRUNCATED)
-                purpose = _LENGTH
+                purpose, begun = _LENGTH, time.monotonic()
                 completion = self._call_with_room(messages)
         except CallFaultError as fault:
             self._log.add_failure(purpose, fault)
             return fail_reading(self.prompt, fault.cause, str(fault), is_mendable=False)
+        except (JudgeUnavailableError, JudgePausedError) as outage:
+            if not isinstance(outage, NotAskedError):
+                self._log.add_outage(purpose, outage, seconds=time.monotonic() - begun)
+            raise
         reading = read_completion(completion, prompt=self.prompt, trace=self.trace)
         self._log.add_completion(purpose, completion, outcome=reading.outcome)
         return reading

@@ -7,11 +7,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.extraction.texts import mend_text
-from ragsonde.judging.completion import Completion
+from ragsonde.judging.completion import Completion, NotAskedError
 from ragsonde.judging.litellm_loading import load_litellm
 from ragsonde.judging.options import ReplyFormat
 from ragsonde.judging.provider_errors import translate_error
-from ragsonde_schemas.errors import JudgePausedError
 
 if TYPE_CHECKING:
     from ragsonde.judging.options import JudgeOptions
@@ -42,6 +41,7 @@ class LitellmProvider:
             CallFaultError: it will not answer this.
             JudgeUnavailableError: it cannot answer now.
             JudgePausedError: it cannot answer until somebody acts.
+            NotAskedError: its API key cannot be read.
         """
         litellm, provider_error = load_litellm()
         key = self._read_key()
@@ -94,7 +94,7 @@ class LitellmProvider:
     def _read_variable(self, name: str) -> str:
         key = os.environ.get(name, "").strip()
         if not key:
-            raise JudgePausedError(
+            raise NotAskedError(
                 self._options.name, f"environment variable {name} is not set: it must hold the API key"
             )
         return key
@@ -104,11 +104,11 @@ class LitellmProvider:
         try:
             key = path.read_text().strip() if path is not None else ""
         except (OSError, UnicodeDecodeError) as error:
-            raise JudgePausedError(
+            raise NotAskedError(
                 self._options.name, f"cannot read the API key from {path}: {type(error).__name__}"
             ) from None
         if not key:
-            raise JudgePausedError(self._options.name, f"{path} is empty: it must hold the API key")
+            raise NotAskedError(self._options.name, f"{path} is empty: it must hold the API key")
         return key
 
     def _read(self, response: Any, *, seconds: float) -> Completion:  # noqa: ANN401 - litellm's response

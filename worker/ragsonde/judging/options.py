@@ -85,7 +85,7 @@ class JudgeOptions(Value):
     api_key_file: Path | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0
     timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 60.0
-    deadline_seconds: Annotated[float, Field(gt=0, le=1800)] = DEFAULT_DEADLINE_SECONDS
+    deadline_seconds: Annotated[float, Field(gt=0, lt=570)] = DEFAULT_DEADLINE_SECONDS
     max_tokens: Annotated[int, Field(ge=64, le=200_000)] = DEFAULT_MAX_TOKENS
     reasons: Reasons = Reasons.TRACE
     reply_format: ReplyFormat = ReplyFormat.AUTO

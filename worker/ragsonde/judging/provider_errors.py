@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from ragsonde.judging.completion import CallFaultError
+from ragsonde.judging.completion import CallFaultError, NotAskedError
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def translate_error(
     if fault is None and status in _PAUSING:
         return JudgePausedError(judge, f"{told}: {_ACTS[status]}")
     if fault is None and "LLM Provider NOT provided" in str(error):
-        return JudgePausedError(
+        return NotAskedError(
             judge,
             "litellm does not know the provider of this model: write it in front, as in openai/gpt-5-mini",
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ragsonde.assembly.records import gather_records
 from ragsonde.decoding.table import decode
 from ragsonde.extraction.table import extract
-from ragsonde.pipeline.judging import fail_evaluation, judge_and_score
+from ragsonde.pipeline.judging import expire_evaluation, fail_evaluation, judge_and_score
 from ragsonde.pipeline.planning import plan_evaluations
 from ragsonde.pipeline.waiting import choose_next_attempt, has_waited_too_long
 from ragsonde_schemas.decoded import Receipt
@@ -24,12 +24,14 @@ from ragsonde_schemas.evaluation import EvaluationState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
 
     from ragsonde.decoding.limits import DecodingLimits
-    from ragsonde.ports import Clock, Isolation, Judge, ParkingStore, ScoreSink, TraceStore
+    from ragsonde.ports import Clock, Insist, Isolation, Judge, ParkingStore, ScoreSink, TraceStore
     from ragsonde.scoring.scorer import Scorer
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.evaluation import ClaimedEvaluation, EvaluationKey, EvaluationResult
+    from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.trace import Trace
 
     RunEvaluation = Callable[[EvaluationKey], None]
@@ -52,6 +54,7 @@ class Stages:
         sample_rates: by judge name, 0..1.
         retention_days: older claimed times are not believed.
         deadline_seconds: how long one evaluation may take.
+        insist: does something again for as long as the database is away.
         may_raise: a message may raise what is done, not only lower it.
     """
 
@@ -65,7 +68,8 @@ class Stages:
     isolation: Isolation
     limits: DecodingLimits
     retention_days: int
-    deadline_seconds: float = 120.0
+    deadline_seconds: float
+    insist: Insist
     may_raise: bool = False
 
 
@@ -117,8 +121,9 @@ def read_traces(envelope: Envelope, stages: Stages) -> tuple[Trace, ...]:
 
 def park(envelope: Envelope, error: DecodeError, stages: Stages) -> None:
     """Stores a message that cannot become a trace, with the reason and the place."""
-    if stages.parking.park(envelope, reason=error.reason, message=str(error), where=error.where):
-        stages.sink.on_parked(error.reason)
+    is_new = stages.parking.park(envelope, reason=error.reason, message=str(error), where=error.where)
+    tell = stages.sink.on_parked if is_new else stages.sink.on_parked_again
+    tell(error.reason)
 
 
 def admit(trace: Trace, stages: Stages) -> tuple[EvaluationKey, ...]:
@@ -148,6 +153,9 @@ def evaluate(key: EvaluationKey, stages: Stages) -> None:
     claimed = stages.traces.claim(key)
     if claimed is None:
         return
+    if claimed.is_expired:
+        _finish(claimed, expire_evaluation(claimed.trace, scorers=stages.scorers), stages)
+        return
     if claimed.unfinished_starts >= STARTS_BEFORE_FAILING:
         fail(claimed, Cause.REPEATED_CRASH, "the process died twice while it ran this evaluation", stages)
         raise RepeatedCrashError(key)
@@ -161,9 +169,7 @@ def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float
     One whose deadline has passed while it waited for its turn is not begun: it is due again at once.
     """
     if stages.clock.monotonic() >= deadline:
-        now = stages.clock.now()
-        stages.traces.postpone(claimed, until=now, cause=Cause.DEADLINE_EXCEEDED, burns_attempt=False)
-        stages.sink.on_postponed(claimed.key.judge, Cause.DEADLINE_EXCEEDED)
+        _postpone(claimed, stages, until=stages.clock.now(), cause=Cause.DEADLINE_EXCEEDED)
         return
     judge = stages.judges.get(claimed.key.judge)
     if judge is None or judge.fingerprint != claimed.key.fingerprint:
@@ -183,6 +189,7 @@ def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float
         fail(claimed, Cause.INTERNAL_ERROR, f"{type(error).__name__} while judging", stages)
         raise
     else:
+        _tell_calls(claimed, result.calls, stages)
         _finish(claimed, result, stages)
 
 
@@ -190,26 +197,53 @@ def wait_for_judge(
     claimed: ClaimedEvaluation, outage: JudgeUnavailableError | JudgePausedError, stages: Stages
 ) -> None:
     """Puts an evaluation back to waiting; an outage burns no attempt. After 24 h it ends as an error."""
+    _tell_calls(claimed, outage.calls, stages)
     now = stages.clock.now()
     if has_waited_too_long(claimed, now=now):
-        fail(claimed, Cause.JUDGE_UNAVAILABLE, str(outage), stages)
+        fail(claimed, Cause.JUDGE_UNAVAILABLE, str(outage), stages, calls=outage.calls)
         return
     until = choose_next_attempt(claimed, outage, now=now)
-    stages.traces.postpone(claimed, until=until, cause=Cause.JUDGE_UNAVAILABLE, burns_attempt=False)
-    stages.sink.on_postponed(claimed.key.judge, Cause.JUDGE_UNAVAILABLE)
+    _postpone(claimed, stages, until=until, cause=Cause.JUDGE_UNAVAILABLE, calls=outage.calls)
 
 
-def fail(claimed: ClaimedEvaluation, cause: Cause, message: str, stages: Stages) -> None:
+def fail(
+    claimed: ClaimedEvaluation,
+    cause: Cause,
+    message: str,
+    stages: Stages,
+    *,
+    calls: tuple[JudgeCall, ...] = (),
+) -> None:
     """Ends an evaluation as error(cause) for every scorer that is not skipped anyway."""
-    _finish(
-        claimed, fail_evaluation(claimed.trace, scorers=stages.scorers, cause=cause, message=message), stages
-    )
+    result = fail_evaluation(claimed.trace, scorers=stages.scorers, cause=cause, message=message)
+    _finish(claimed, result.model_copy(update={"calls_before_outage": calls}), stages)
+
+
+def _postpone(
+    claimed: ClaimedEvaluation,
+    stages: Stages,
+    *,
+    until: datetime,
+    cause: Cause,
+    calls: tuple[JudgeCall, ...] = (),
+) -> None:
+    if stages.insist(lambda: stages.traces.postpone(claimed, until=until, cause=cause, calls=calls)):
+        stages.sink.on_postponed(claimed.key.judge, cause)
+
+
+def _tell_calls(claimed: ClaimedEvaluation, calls: tuple[JudgeCall, ...], stages: Stages) -> None:
+    """Before anything is written: they were paid whether or not this claim may still end its evaluation."""
+    if calls:
+        stages.sink.on_calls(claimed.key, calls)
 
 
 def _finish(claimed: ClaimedEvaluation, result: EvaluationResult, stages: Stages) -> None:
     with _timed("storage", stages):
-        state = stages.traces.finish(claimed, result)
-    if state is not None and state is not EvaluationState.SUPERSEDED:
+        # what was judged is not judged again because Postgres was away for a moment
+        state = stages.insist(lambda: stages.traces.finish(claimed, result))
+    if state is EvaluationState.SUPERSEDED:
+        stages.sink.on_superseded(result)
+    elif state is not None:
         stages.sink.on_finished(claimed.trace, claimed.key, result)
 
 

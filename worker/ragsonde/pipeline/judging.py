@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragsonde.scoring.outcomes import conclude, fail_all, find_skip, needed_aspects, score_all
+from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import EvaluationResult
+from ragsonde_schemas.score import Unscored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragsonde.ports import Judge
     from ragsonde.scoring.scorer import Scorer
-    from ragsonde_schemas.errors import Cause
     from ragsonde_schemas.score import Outcome
     from ragsonde_schemas.trace import Trace
 
@@ -48,6 +49,22 @@ def fail_evaluation(
 ) -> EvaluationResult:
     """The result of an evaluation that could not be judged: error(cause) for what is not skipped anyway."""
     return _conclude(fail_all(choose_wanted(trace, scorers), trace, cause, message))
+
+
+def expire_evaluation(trace: Trace, *, scorers: Sequence[Scorer]) -> EvaluationResult:
+    """The result of an evaluation whose texts are gone: an error for all, as nobody knows what to skip."""
+    return _conclude(
+        tuple(
+            Unscored(
+                status="error",
+                scorer=scorer.instance,
+                version=scorer.version_for(trace),
+                cause=Cause.CONTENT_EXPIRED,
+                reason="the texts of the trace were dropped by retention before it was judged",
+            )
+            for scorer in choose_wanted(trace, scorers)
+        )
+    )
 
 
 def choose_wanted(trace: Trace, scorers: Sequence[Scorer]) -> tuple[Scorer, ...]:

@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 _FILTER = Remedy(
     sign="many contexts are irrelevant or of level none or low",
-    evidence="levels and relevant verdicts of the contexts, by rank",
+    evidence="level and relevance of each context in `ragsonde why`",
     action="filter by retrieval score before ranking",
 )
 _SMALLER_TOP_K = Remedy(
     sign="the score falls as the number of contexts grows",
-    evidence="mean score by n_contexts",
+    evidence="current_score: mean raw by details->>'n_contexts'",
     action="retrieve fewer contexts (smaller top_k)",
 )
 _EMBEDDINGS = Remedy(
     sign="one variant of the retriever scores higher on like questions",
-    evidence="scores of the variants side by side",
+    evidence="current_score joined with trace: mean raw by variant",
     action="try other embeddings, one variant for each",
 )
 _SMALLER_PIECES = Remedy(
     sign="relevant contexts hold few relevant sentences",
-    evidence="relevant sentences by context",
+    evidence="current_score: by_context of statement_relevancy",
     action="cut the sources into smaller pieces when indexing",
 )
 
@@ -85,7 +85,7 @@ FORMULAS: tuple[Formula, ...] = (
         remedies=(
             Remedy(
                 sign="precision is low while something is relevant",
-                evidence="ranks of the relevant contexts",
+                evidence="which contexts are relevant, in `ragsonde why`",
                 action="re-rank what was retrieved",
             ),
             _EMBEDDINGS,
@@ -122,19 +122,19 @@ FORMULAS: tuple[Formula, ...] = (
             _FILTER,
             Remedy(
                 sign="highly relevant contexts go unused",
-                evidence="contexts of level high that the answer does not use",
+                evidence="contexts of level high, not used, in `ragsonde why`",
                 action="change the prompt, so that the answer draws on them",
             ),
             Remedy(
                 sign="items are missing",
-                evidence="the missing items named most often",
+                evidence="current_score: missing in details",
                 action="add what is missing to the index",
             ),
             _EMBEDDINGS,
             Remedy(
                 sign="the penalties do not match what you tolerate",
-                evidence="base, penalties and counts of each score",
-                action="change the penalties and run `ragsonde rescore`",
+                evidence="current_score: base, penalties and counts in details",
+                action="change penalties, `ragsonde evaluate` the file again",
             ),
         ),
         comparison=Comparison(

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from ragsonde.settings.environment import Assignment, apply_assignment
 from ragsonde.settings.fields import Settings
 from ragsonde.settings.origin import DEFAULT, KeyPath, Origin, Source, join_path
+from ragsonde.settings.problems import find_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,9 +36,16 @@ class Draft:
         self.problems: list[str] = []
 
     def set(self, name: str, *, value: object, origin: Origin) -> None:
-        """Sets a whole top-level setting."""
-        self.values[name] = value
-        self._note((name,), origin=origin)
+        """Sets a top-level setting; parts of a nested one that `value` does not name stay as they are."""
+        earlier = self.values.get(name)
+        if not (isinstance(value, dict) and isinstance(earlier, dict) and find_names(Settings, path=(name,))):
+            self.values[name] = value
+            self._note((name,), origin=origin)
+            return
+        self.values[name] = earlier | value
+        for part in value:
+            path = (name, part)
+            self._note(path, origin=origin._replace(place=f"{origin.place}: {join_path(path)}"))
 
     def assign(self, assignment: Assignment) -> None:
         """Sets what a variable names, over the default where it names only a part of a setting.
@@ -46,11 +54,13 @@ class Draft:
             ConfigError: the variable leads nowhere.
         """
         name = assignment.parts[0]
-        if len(assignment.parts) > 1 and self.values.get(name) is None:
+        origin = Origin(Source.ENVIRONMENT, assignment.variable)
+        if len(assignment.parts) == 1:
+            self.set(name, value=assignment.value, origin=origin)
+            return
+        if self.values.get(name) is None:
             self.values[name] = _copy_default(name)
-        self._note(
-            apply_assignment(self.values, assignment), origin=Origin(Source.ENVIRONMENT, assignment.variable)
-        )
+        self._note(apply_assignment(self.values, assignment), origin=origin)
 
     def leaves(self) -> Iterator[tuple[KeyPath, object]]:
         """Every single value with its path."""

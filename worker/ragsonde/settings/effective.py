@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from ragsonde.judging.options import JudgeKind
 from ragsonde.settings.draft import flatten
-from ragsonde.settings.fields import SECRET_URLS, Settings
+from ragsonde.settings.fields import OF_ONE_PROCESS, SECRET_URLS, Settings
 from ragsonde.settings.origin import join_path
 from ragsonde.settings.secrets import HIDDEN, hide_password
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragsonde.settings.reading import Reading
 
 _HASH_HEX_DIGITS = 12
+_KEY_SOURCES = ("api_key", "api_key_env", "api_key_file")
 
 
 class SettingRow(NamedTuple):
@@ -68,6 +69,14 @@ def show_values(settings: Settings) -> dict[str, Any]:
 
 
 def hash_settings(settings: Settings) -> str:
-    """12 hex digits that differ between processes whose settings differ, secrets aside."""
-    canonical = json.dumps(show_values(settings), sort_keys=True, separators=(",", ":"))
+    """12 hex digits: the same in all processes of one deployment, others where traces are scored otherwise.
+
+    Left out is what belongs to one process or machine (`OF_ONE_PROCESS`), and secrets with the places they
+    are read from.
+    """
+    values = {name: value for name, value in show_values(settings).items() if name not in OF_ONE_PROCESS}
+    values["judges"] = [
+        {key: value for key, value in judge.items() if key not in _KEY_SOURCES} for judge in values["judges"]
+    ]
+    canonical = json.dumps(values, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:_HASH_HEX_DIGITS]

@@ -21,6 +21,25 @@ LOOPBACK = "127.0.0.1"
 LEASE_MARGIN_SECONDS = 30.0
 """What an evaluation may need beyond its deadline: to be scored and committed."""
 
+DELIVERY_SECONDS = 600
+"""How long a worker may keep a delivery: then Valkey gives it to another one. RabbitMQ waits 30 minutes."""
+
+OF_ONE_PROCESS = frozenset(
+    {
+        "broker_url_file",
+        "data_dir",
+        "database_url_file",
+        "host",
+        "insecure",
+        "log_format",
+        "log_level",
+        "ports",
+        "prefetch_multiplier",
+        "threads",
+    }
+)
+"""Settings in which the processes of one deployment may differ: what is scored, and how, is the same."""
+
 SECRET_URLS = {
     "broker_url": ("amqp", "amqps", "pyamqp", "redis", "rediss", "redis+socket"),
     "database_url": ("postgresql", "postgres", "postgresql+psycopg"),
@@ -154,6 +173,21 @@ class Settings(Value):
         names = [judge.name for judge in self.judges]
         for name in sorted({name for name in names if names.count(name) > 1}):
             yield f"judges: the name {name} is given to {names.count(name)} judges; rename all but one"
+        yield from self._check_deadlines()
+
+    def _check_deadlines(self) -> Iterator[str]:
+        """One delivery asks all judges in turn, so their deadlines add up."""
+        calling = [judge for judge in self.judges if judge.kind is JudgeKind.LITELLM]
+        total = sum(judge.deadline_seconds for judge in calling)
+        if total + LEASE_MARGIN_SECONDS < DELIVERY_SECONDS:
+            return
+        found = ", ".join(f"{judge.name} {judge.deadline_seconds:g} s" for judge in calling)
+        expected = DELIVERY_SECONDS - LEASE_MARGIN_SECONDS
+        yield (
+            f"judges: found deadlines of {total:g} s together ({found}), expected less than {expected:g} s: "
+            f"one delivery asks them in turn, and after {DELIVERY_SECONDS} s the broker gives it to another "
+            "worker; lower deadline_seconds of some of them, or remove a judge"
+        )
 
     def _check_host(self) -> Iterator[str]:
         if not self.insecure and not is_loopback(self.host):

@@ -67,7 +67,8 @@ def read_with_origins(
     Args:
         config: the settings file; None: `RAGSONDE_CONFIG`, else ./ragsonde.yaml where there is one.
         environ: the environment; None: this process's.
-        options: setting -> value as given on the command line; None values are not set.
+        options: setting -> value as given on the command line; None values are not set; of a setting with
+            parts of its own, such as ports, only those that are named.
 
     Raises:
         ConfigError: with every problem found, each naming its place, what was found and what was expected.
@@ -155,7 +156,10 @@ def _list_variables() -> list[str]:
 
 def _take_options(draft: Draft, *, options: Mapping[str, Any]) -> None:
     for name, value in options.items():
-        if value is not None:
+        if isinstance(value, dict) and find_names(Settings, path=(name,)):
+            given = {part: inner for part, inner in value.items() if inner is not None}
+            draft.set(name, value=given, origin=Origin(Source.OPTION, "command line"))
+        elif value is not None:
             draft.set(name, value=value, origin=Origin(Source.OPTION, f"--{name.replace('_', '-')}"))
 
 

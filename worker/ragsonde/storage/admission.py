@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragsonde.storage.engine import pipelined_transaction
-from ragsonde.storage.result_rows import JudgedResult, insert_results, sum_spending
+from ragsonde.storage.result_rows import JudgedResult, insert_calls, insert_results, sum_spending
 from ragsonde.storage.trace_rows import (
     INSERT_TRACE,
     INSERT_TRACE_TEXT,
@@ -20,7 +20,7 @@ from ragsonde.storage.trace_rows import (
     list_trace_columns,
     to_utc,
 )
-from ragsonde.storage.transitions import UNFINISHED, list_sources, require_birth
+from ragsonde.storage.transitions import UNFINISHED, count_attempts, list_sources, require_birth
 from ragsonde_schemas.evaluation import Admission, EvaluationKey, EvaluationState
 
 if TYPE_CHECKING:
@@ -50,32 +50,36 @@ ORDER BY judge, fingerprint
 """
 
 _SUPERSEDE = """
-WITH old AS (
-    UPDATE evaluation
-    SET state = 'superseded', lease_until = NULL, next_attempt_at = NULL, queued_until = NULL,
-        finished_at = CASE WHEN state = 'running' THEN NULL ELSE coalesce(finished_at, %(now)s) END
-    WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
-      AND revision < %(revision)s AND state = ANY(%(sources)s)
-    RETURNING trace_id, app, record_key, revision, day, judge, fingerprint
-)
-SELECT count(*) FROM old JOIN score USING (trace_id, app, record_key, revision, day, judge, fingerprint)
-WHERE day = %(day)s
+UPDATE evaluation
+SET state = 'superseded', lease_until = NULL, next_attempt_at = NULL, queued_until = NULL,
+    finished_at = CASE WHEN state = 'running' THEN NULL ELSE coalesce(finished_at, %(now)s) END
+WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
+  AND revision < %(revision)s AND state = ANY(%(sources)s)
+RETURNING revision, judge, fingerprint
 """
 """A running one keeps its count of unfinished starts: by it the run still going on may end it later."""
+
+_COUNT_SCORES = """
+SELECT count(*) FROM score
+JOIN unnest(%(revisions)s::smallint[], %(judges)s::text[], %(fingerprints)s::text[])
+    AS old(revision, judge, fingerprint) USING (revision, judge, fingerprint)
+WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
+"""
+"""A statement of its own: its snapshot has the scores of a run that ended while the other waited for it."""
 
 _INSERT_EVALUATIONS = """
 INSERT INTO evaluation (
     trace_id, app, record_key, revision, day, judge, fingerprint, state, cause, sample_rate, created_at,
-    next_attempt_at, queued_until, finished_at, calls, tokens_in, tokens_out, cost_usd)
+    attempts, next_attempt_at, queued_until, finished_at, calls, tokens_in, tokens_out, cost_usd)
 SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, state, cause,
-    sample_rate, %(now)s,
+    sample_rate, %(now)s, attempts,
     CASE WHEN state = 'waiting' THEN %(now)s END, CASE WHEN state = 'waiting' THEN %(queued_until)s END,
     CASE WHEN state <> 'waiting' THEN %(now)s END, calls, tokens_in, tokens_out, cost_usd
 FROM unnest(
     %(judges)s::text[], %(fingerprints)s::text[], %(states)s::text[], %(causes)s::text[],
-    %(sample_rates)s::float8[], %(calls)s::int[], %(tokens_in)s::int[], %(tokens_out)s::int[],
-    %(costs_usd)s::float8[]
-) AS r(judge, fingerprint, state, cause, sample_rate, calls, tokens_in, tokens_out, cost_usd)
+    %(sample_rates)s::float8[], %(attempts)s::int[], %(calls)s::int[], %(tokens_in)s::int[],
+    %(tokens_out)s::int[], %(costs_usd)s::float8[]
+) AS r(judge, fingerprint, state, cause, sample_rate, attempts, calls, tokens_in, tokens_out, cost_usd)
 """
 
 
@@ -178,7 +182,12 @@ def _find_pending(
 
 def _supersede(connection: Connection[TupleRow], columns: dict[str, Any]) -> int:
     parameters = {**columns, "sources": list_sources(EvaluationState.SUPERSEDED)}
-    row = connection.execute(_SUPERSEDE, parameters).fetchone()
+    old = connection.execute(_SUPERSEDE, parameters).fetchall()
+    if not old:
+        return 0
+    revisions, judges, fingerprints = (list(column) for column in zip(*old, strict=True))
+    of_old = {"revisions": revisions, "judges": judges, "fingerprints": fingerprints}
+    row = connection.execute(_COUNT_SCORES, {**columns, **of_old}).fetchone()
     return 0 if row is None else int(row[0])
 
 
@@ -195,17 +204,21 @@ def _insert(
         if evaluation.result is not None
     ]
     insert_results(connection, columns, results)
+    for judge, fingerprint, result in results:
+        whose = {**columns, "judge": judge, "fingerprint": fingerprint}
+        insert_calls(connection, whose, result.calls, total=len(result.calls))
 
 
 def _list_evaluation_columns(planned: Sequence[PlannedEvaluation]) -> dict[str, list[Any]]:
     results = [evaluation.result for evaluation in planned]
-    spending = [result and sum_spending(result.assessment) for result in results]
+    spending = [result and sum_spending(result.calls) for result in results]
     return {
         "judges": [evaluation.judge for evaluation in planned],
         "fingerprints": [evaluation.fingerprint for evaluation in planned],
         "states": [evaluation.state.value for evaluation in planned],
         "causes": [result and result.cause and result.cause.value for result in results],
         "sample_rates": [evaluation.sample_rate for evaluation in planned],
+        "attempts": [count_attempts(result) for result in results],
         "calls": [spent and spent.calls for spent in spending],
         "tokens_in": [spent and spent.tokens_in for spent in spending],
         "tokens_out": [spent and spent.tokens_out for spent in spending],

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, cast
 
 import psycopg
 from psycopg.errors import PipelineAborted
-from sqlalchemy import create_engine, event, make_url
+from sqlalchemy import create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from ragsonde_schemas.errors import ConfigError, DatabaseLostError
+from ragsonde_schemas.errors import ConfigError, DatabaseLostError, RagsondeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sqlalchemy.pool import ConnectionPoolEntry
 
 STATEMENT_TIMEOUT_SECONDS = 30
+LOCK_TIMEOUT_SECONDS = 10
+"""Far below the other, so that the error tells a statement that is too slow from one that is kept waiting."""
 POOL_RECYCLE_SECONDS = 1800
 SPARE_CONNECTIONS = 2
 
@@ -32,16 +34,36 @@ _LOST_STATES = frozenset(
     {
         "25006",  # read-only transaction: a failover left us on a standby
         "25P03",  # idle in transaction for too long: the server closed the connection
-        "40001",  # serialization failure: nothing was done, the same again may work
-        "40P01",  # deadlock: likewise
-        "55P03",  # lock not available in time: likewise
-        "57014",  # statement timeout: the server is too busy for us now
         "57P01",  # shut down by the administrator, or the backend was terminated
         "57P02",  # crash of another backend
         "57P03",  # starting up or shutting down
         "57P05",  # idle session timeout
     }
 )
+
+
+_LOCKED_OUT = "55P03"
+"""Somebody else, a migration for one, keeps what we write to: that is so for every message."""
+
+_GIVEN_UP_STATES = frozenset(
+    {
+        "40001",  # serialization failure: nothing was done, the same again may work
+        "40P01",  # deadlock: likewise
+        "57014",  # statement timeout, or cancelled by the administrator
+    }
+)
+"""Postgres is there and serves others: it is this statement that fails."""
+
+
+class GivenUpError(RagsondeError):
+    """Postgres gave up on this transaction, which is undone: too slow, or in conflict with another one.
+
+    The same again may succeed or not: it is worth a few attempts, but nothing else need wait for it.
+    """
+
+
+class LockedOutError(DatabaseLostError):
+    """Somebody else has kept what we write to for longer than a statement waits; nothing was done."""
 
 
 def build_engine(url: str, *, application_name: str, pool_size: int = 8) -> Engine:
@@ -93,9 +115,10 @@ def read_url(url: str) -> URL:
 
 
 def lost_database(error: BaseException) -> bool:
-    """True when Postgres cannot be reached or cannot serve us now, so that the same call may succeed later.
+    """True when Postgres cannot be reached or cannot serve anybody now, so that all work has to wait for it.
 
-    False for faults of ours (syntax, missing table, a value that does not fit): waiting would not help.
+    False for faults of ours (syntax, missing table, a value that does not fit), as waiting would not help,
+    and for what Postgres gave up on, as that is one statement's trouble.
     """
     if isinstance(error, PoolTimeoutError):
         return True
@@ -105,24 +128,41 @@ def lost_database(error: BaseException) -> bool:
         return False
     if error.sqlstate is None:
         return isinstance(error, psycopg.OperationalError)
-    return error.sqlstate[:2] in _LOST_CLASSES or error.sqlstate in _LOST_STATES
+    is_lost = error.sqlstate[:2] in _LOST_CLASSES or error.sqlstate in _LOST_STATES
+    return is_lost or error.sqlstate == _LOCKED_OUT
 
 
 @contextmanager
 def translating_losses() -> Iterator[None]:
-    """Turns the loss of the database inside the block into a `DatabaseLostError`; other errors pass.
+    """Turns the loss of the database inside the block into an error of ours; other errors pass.
 
     Raises:
         DatabaseLostError: with the first line of what the driver said.
+        LockedOutError, GivenUpError: likewise; `retries` tries again.
     """
     try:
         yield
     except (psycopg.Error, SQLAlchemyError) as error:
+        cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+        state = getattr(cause, "sqlstate", None)
+        first_line = str(cause).partition("\n")[0]
+        if state in _GIVEN_UP_STATES:
+            raise GivenUpError(f"Postgres gave up on a statement: {first_line}") from error
+        if state == _LOCKED_OUT:
+            raise LockedOutError(f"Postgres is kept busy by somebody else: {first_line}") from error
         if not lost_database(error):
             raise
-        cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-        first_line = str(cause).partition("\n")[0]
         raise DatabaseLostError(f"Postgres is away or cannot serve us now: {first_line}") from error
+
+
+def ping(engine: Engine) -> None:
+    """Returns when Postgres answers.
+
+    Raises:
+        DatabaseLostError: it does not.
+    """
+    with translating_losses(), engine.connect() as connection:
+        connection.execute(text("SELECT 1"))
 
 
 @contextmanager
@@ -171,6 +211,7 @@ def _set_session(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> No
     """By statement and not by start-up option, which pgbouncer refuses."""
     cursor = connection.cursor()
     cursor.execute(f"SET statement_timeout = '{STATEMENT_TIMEOUT_SECONDS}s'")
+    cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT_SECONDS}s'")
     cursor.execute("SET timezone = 'UTC'")
     cursor.close()
     connection.commit()

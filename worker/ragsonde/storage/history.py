@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, select
+from sqlalchemy import and_, func, select
 
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.parking_store import ParkedMessage, find_parked
-from ragsonde.storage.result_rows import rebuild_assessment, rebuild_outcome
+from ragsonde.storage.result_rows import rebuild_assessment, rebuild_call, rebuild_outcome
 from ragsonde.storage.tables import (
     EVALUATION_KEY,
     REVISION_KEY,
@@ -26,6 +26,7 @@ from ragsonde.storage.trace_rows import rebuild_trace, to_utc
 from ragsonde_schemas.assessment import Assessment
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import EvaluationKey, EvaluationState
+from ragsonde_schemas.judge_call import JudgeCall
 from ragsonde_schemas.score import Outcome
 from ragsonde_schemas.trace import Trace, TraceKey
 from ragsonde_schemas.value import Value
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
     Row = Mapping[str, Any]
+
+_SIMILAR_PERIOD = timedelta(days=30)
+"""No index helps to find a part of an id: only so many days are read for it."""
 
 _TEXTS = ("query", "retrieval_query", "turns", "contexts", "answer", "reference")
 
@@ -49,7 +53,10 @@ class EvaluationHistory(Value):
         unfinished_starts: of these, since a run last ended in a transaction.
         next_attempt_at: when it is due, where it waits.
         lease_until: until when it is somebody's, where it runs.
-        calls, tokens_in, tokens_out, cost_usd: None = not known.
+        calls: of all its runs; None where it had none.
+        tokens_in, tokens_out, cost_usd: of those that were answered; None = not known.
+        replies: the calls of all its runs, oldest first, as far as they are still kept.
+        assessment: likewise with all calls.
         outcomes: of all scorers, by name and version.
     """
 
@@ -68,6 +75,7 @@ class EvaluationHistory(Value):
     tokens_in: int | None
     tokens_out: int | None
     cost_usd: float | None
+    replies: tuple[JudgeCall, ...]
     assessment: Assessment | None
     outcomes: tuple[Outcome, ...]
 
@@ -128,6 +136,36 @@ def read_history(engine: Engine, trace_id: str, *, app: str | None = None) -> Tr
     )
 
 
+def find_similar_ids(
+    engine: Engine, part: str, *, app: str | None = None, since: date | None = None, limit: int = 5
+) -> tuple[str, ...]:
+    """Stored trace ids that contain `part`, whatever their case; the newest days first.
+
+    Args:
+        engine: of this process.
+        part: taken as it is, no pattern; '' for any.
+        app: only this app's, None for all.
+        since: first day that is looked at, None for the last 30.
+        limit: how many at most.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    first_day = since or datetime.now(UTC).date() - _SIMILAR_PERIOD
+    conditions = [TraceRow.day >= first_day] + ([] if app is None else [TraceRow.app == app])
+    if part:
+        conditions.append(TraceRow.trace_id.icontains(part, autoescape=True))
+    query = (
+        select(TraceRow.trace_id)
+        .where(and_(*conditions))
+        .group_by(TraceRow.trace_id)
+        .order_by(func.max(TraceRow.day).desc(), func.max(TraceRow.admitted_at).desc(), TraceRow.trace_id)
+        .limit(limit)
+    )
+    with translating_losses(), engine.connect() as connection:
+        return tuple(connection.execute(query).scalars())
+
+
 def _read_evaluations(
     connection: Connection, trace_id: str, *, app: str | None
 ) -> Mapping[tuple[Any, ...], list[EvaluationHistory]]:
@@ -137,9 +175,10 @@ def _read_evaluations(
     found: dict[tuple[Any, ...], list[EvaluationHistory]] = defaultdict(list)
     for row in _read(connection, EvaluationRow, trace_id, app=app):
         key = _pick(row, EVALUATION_KEY)
-        assessment = next((rebuild_assessment(verdicts, replies[key]) for verdicts in assessments[key]), None)
+        calls = tuple(rebuild_call(reply) for reply in replies[key])
+        assessment = next((rebuild_assessment(verdicts, calls) for verdicts in assessments[key]), None)
         outcomes = tuple(rebuild_outcome(score) for score in scores[key])
-        found[_pick(row, REVISION_KEY)].append(_build_evaluation(row, assessment, outcomes))
+        found[_pick(row, REVISION_KEY)].append(_build_evaluation(row, calls, assessment, outcomes))
     return found
 
 
@@ -182,7 +221,7 @@ def _build_revision(
 
 
 def _build_evaluation(
-    row: Row, assessment: Assessment | None, outcomes: tuple[Outcome, ...]
+    row: Row, calls: tuple[JudgeCall, ...], assessment: Assessment | None, outcomes: tuple[Outcome, ...]
 ) -> EvaluationHistory:
     moments = ("created_at", "finished_at", "next_attempt_at", "lease_until")
     numbers = ("attempts", "starts", "unfinished_starts", "calls", "tokens_in", "tokens_out")
@@ -198,6 +237,7 @@ def _build_evaluation(
             judge=row["judge"],
             fingerprint=row["fingerprint"],
         ),
+        replies=calls,
         assessment=assessment,
         outcomes=outcomes,
     )

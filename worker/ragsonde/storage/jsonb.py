@@ -5,21 +5,21 @@ The decoders have already mended the texts of traces; replies of judges come in 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticSerializationError, to_json
 
+from ragsonde.extraction.texts import mend_text
+
 if TYPE_CHECKING:
     from ragsonde_schemas.value import Value
 
-_REFUSED = re.compile("[\x00\ud800-\udfff]")
 _ESCAPED_NUL = "\\u0000"
 
 
 def clean_text(text: str | None) -> str | None:
     """The text with U+FFFD in place of each character that Postgres refuses; None stays None."""
-    return text if text is None else _REFUSED.sub("\ufffd", text)
+    return text if text is None else mend_text(text)
 
 
 def encode_json(value: object) -> str:
@@ -53,7 +53,7 @@ def _holds_nul(value: object) -> bool:
 
 def _clean(value: Any) -> Any:  # noqa: ANN401  # a JSON-like tree has no better type
     if isinstance(value, str):
-        return clean_text(value)
+        return mend_text(value)
     if isinstance(value, dict):
         return {_clean(key): _clean(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

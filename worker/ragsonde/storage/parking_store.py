@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.jsonb import clean_text
+from ragsonde.storage.retries import Retries
 from ragsonde.storage.tables import ParkedMessageRow
 from ragsonde.storage.trace_rows import to_utc
 from ragsonde_schemas.envelope import Envelope
@@ -59,9 +60,10 @@ class ParkedMessage(Value):
 class PostgresParkingStore:
     """Keeps parked messages in Postgres; safe to use from any number of threads and processes."""
 
-    def __init__(self, engine: Engine, *, clock: Clock) -> None:
+    def __init__(self, engine: Engine, *, clock: Clock, retries: Retries | None = None) -> None:
         self._engine = engine
         self._clock = clock
+        self._retries = retries or Retries()
 
     def park(self, envelope: Envelope, *, reason: ParkReason, message: str, where: str) -> bool:
         """Stores a message with the reason; False when it is parked for that reason already.
@@ -90,17 +92,12 @@ class PostgresParkingStore:
             .on_conflict_do_nothing(index_elements=["message_key", "reason"])
             .returning(ParkedMessageRow.id)
         )
-        with translating_losses(), self._engine.begin() as connection:
-            return connection.execute(statement).scalar_one_or_none() is not None
 
+        def attempt() -> bool:
+            with translating_losses(), self._engine.begin() as connection:
+                return connection.execute(statement).scalar_one_or_none() is not None
 
-def list_parked(engine: Engine, *, limit: int = _MOST_SHOWN) -> tuple[ParkedMessage, ...]:
-    """The messages parked last, newest first.
-
-    Raises:
-        DatabaseLostError: Postgres is away.
-    """
-    return _select(engine, None, limit=limit)
+        return self._retries.insist(attempt)
 
 
 def find_parked(engine: Engine, *, trace_id: str, limit: int = _MOST_SHOWN) -> tuple[ParkedMessage, ...]:
@@ -146,20 +143,21 @@ def list_needles(trace_id: str) -> list[bytes]:
     return sorted(needles)
 
 
-def _select(
-    engine: Engine, condition: ColumnElement[bool] | None, *, limit: int
-) -> tuple[ParkedMessage, ...]:
+def _select(engine: Engine, condition: ColumnElement[bool], *, limit: int) -> tuple[ParkedMessage, ...]:
     columns = ParkedMessageRow.__table__.c
-    query = select(
-        *(columns[name] for name in ("id", "message_key", "reason", "message", "queue", "message_id")),
-        *(columns[name] for name in ("content_type", "received_at", "parked_at", "body_bytes")),
-        columns.place.label("where"),
-        func.length(columns.body).label("kept_bytes"),
-    ).order_by(columns.parked_at.desc(), columns.id.desc())
-    if condition is not None:
-        query = query.where(condition)
+    query = (
+        select(
+            *(columns[name] for name in ("id", "message_key", "reason", "message", "queue", "message_id")),
+            *(columns[name] for name in ("content_type", "received_at", "parked_at", "body_bytes")),
+            columns.place.label("where"),
+            func.length(columns.body).label("kept_bytes"),
+        )
+        .where(condition)
+        .order_by(columns.parked_at.desc(), columns.id.desc())
+        .limit(limit)
+    )
     with translating_losses(), engine.connect() as connection:
-        return tuple(_rebuild(dict(row)) for row in connection.execute(query.limit(limit)).mappings())
+        return tuple(_rebuild(dict(row)) for row in connection.execute(query).mappings())
 
 
 def _rebuild(row: dict[str, Any]) -> ParkedMessage:

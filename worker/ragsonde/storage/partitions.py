@@ -14,7 +14,7 @@ from psycopg.errors import CheckViolation
 from sqlalchemy import text
 
 from ragsonde.storage.engine import translating_losses
-from ragsonde.storage.locks import hold_job_lock, try_job_lock
+from ragsonde.storage.locks import hold_job_lock
 from ragsonde.storage.tables import PARTITIONED
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ DAYS_OF_CLOCK_SKEW = 2
 """A producer's time may be a day ahead, and our own clock may be behind a producer's midnight."""
 
 _MAKING = "make_partitions"
-_DROPPING = "drop_partitions"
 _ROWS_A_BATCH = 500
 _NAME = re.compile(rf"({'|'.join(sorted(PARTITIONED, key=len, reverse=True))})_(\d{{8}})")
 _EMPTIED_BY_ROW = {"parked_message": ("id", "parked_at"), "suspect": ("message_key", "started_at")}
@@ -97,11 +96,11 @@ def list_missing_partitions(engine: Engine, *, day: date) -> list[str]:
 def drop_expired(engine: Engine, *, today: date, retention: Mapping[str, int]) -> list[str]:
     """Names of the partitions that were dropped because their day is over the table's age.
 
-    Tables that are not partitioned lose the rows that are over their age. When another process is at it,
-    nothing is done.
+    Tables that are not partitioned lose the rows that are over their age. One process may do it at a time:
+    the monitor does, under its job's lock.
 
     Args:
-        engine: with at least two connections.
+        engine: of this process.
         today: UTC.
         retention: days by table; what is not named is kept.
 
@@ -109,9 +108,7 @@ def drop_expired(engine: Engine, *, today: date, retention: Mapping[str, int]) -
         DatabaseLostError: Postgres is away; what was begun is ended by the next run.
     """
     dropped = []
-    with translating_losses(), try_job_lock(engine, _DROPPING) as is_ours:
-        if not is_ours:
-            return []
+    with translating_losses():
         with engine.connect() as connection:
             partitions = list(list_partitions(connection))
         for partition in partitions:

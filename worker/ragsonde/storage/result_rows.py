@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragsonde.storage.jsonb import clean_text, encode_json, encode_value
-from ragsonde_schemas.assessment import Assessment, JudgeCall
+from ragsonde_schemas.assessment import Assessment
+from ragsonde_schemas.judge_call import JudgeCall
 from ragsonde_schemas.score import Score, Unscored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from psycopg import Connection
     from psycopg.rows import TupleRow
@@ -34,14 +35,13 @@ _INSERT_REPLIES = """
 INSERT INTO judge_reply (
     trace_id, app, record_key, revision, day, judge, fingerprint, position, created_at, purpose, model,
     answered_model, outcome, tokens_in, tokens_out, cost_usd, seconds, reply)
-SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, position, %(now)s,
-    purpose, model, answered_model, outcome, tokens_in, tokens_out, cost_usd, seconds, reply
+SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, %(judge)s, %(fingerprint)s, position,
+    %(now)s, purpose, model, answered_model, outcome, tokens_in, tokens_out, cost_usd, seconds, reply
 FROM unnest(
-    %(judges)s::text[], %(fingerprints)s::text[], %(positions)s::smallint[], %(purposes)s::text[],
-    %(models)s::text[], %(answered_models)s::text[], %(outcomes)s::text[], %(tokens_in)s::int[],
-    %(tokens_out)s::int[], %(costs_usd)s::float8[], %(seconds)s::float8[], %(replies)s::text[]
-) AS r(judge, fingerprint, position, purpose, model, answered_model, outcome, tokens_in, tokens_out, cost_usd,
-    seconds, reply)
+    %(positions)s::smallint[], %(purposes)s::text[], %(models)s::text[], %(answered_models)s::text[],
+    %(outcomes)s::text[], %(tokens_in)s::int[], %(tokens_out)s::int[], %(costs_usd)s::float8[],
+    %(seconds)s::float8[], %(replies)s::text[]
+) AS r(position, purpose, model, answered_model, outcome, tokens_in, tokens_out, cost_usd, seconds, reply)
 ON CONFLICT DO NOTHING
 """
 
@@ -77,21 +77,24 @@ class Spending(NamedTuple):
     cost_usd: float | None
 
 
-def sum_spending(assessment: Assessment | None) -> Spending:
-    """The sum over the calls; a figure that one call does not tell is not known for their sum."""
-    calls = () if assessment is None else assessment.calls
+def sum_spending(calls: Sequence[JudgeCall]) -> Spending:
+    """The number of calls, and the sums over those that were answered.
+
+    A figure that one of these does not tell is not known for their sum.
+    """
+    answered = [call for call in calls if call.is_answered]
     return Spending(
         calls=len(calls),
-        tokens_in=_sum_known([call.tokens_in for call in calls]),
-        tokens_out=_sum_known([call.tokens_out for call in calls]),
-        cost_usd=_sum_known([call.cost_usd for call in calls], start=0.0),
+        tokens_in=_sum_known([call.tokens_in for call in answered]),
+        tokens_out=_sum_known([call.tokens_out for call in answered]),
+        cost_usd=_sum_known([call.cost_usd for call in answered], start=0.0),
     )
 
 
 def insert_results(
     connection: Connection[TupleRow], identity: Mapping[str, Any], results: Sequence[JudgedResult]
 ) -> None:
-    """Sends the inserts of all results of one revision; rows that exist already stay as they are.
+    """Sends the inserts of all results of one revision but their calls; rows that exist already stay.
 
     Args:
         connection: in a transaction.
@@ -103,21 +106,33 @@ def insert_results(
     ]
     if assessments:
         connection.execute(_INSERT_ASSESSMENTS, {**identity, **_list_assessment_columns(assessments)})
-    replies = [
-        (judge, print_, position, call)
-        for judge, print_, assessment in assessments
-        for position, call in enumerate(assessment.calls)
-    ]
-    if replies:
-        connection.execute(_INSERT_REPLIES, {**identity, **_list_reply_columns(replies)})
     outcomes = [(judge, print_, outcome) for judge, print_, result in results for outcome in result.outcomes]
     if outcomes:
         connection.execute(_INSERT_SCORES, {**identity, **_list_score_columns(outcomes)})
 
 
-def rebuild_assessment(row: Mapping[str, Any], replies: Iterable[Mapping[str, Any]]) -> Assessment:
-    """The assessment of an evaluation from its row and those of its replies (which may have been dropped)."""
-    calls = tuple(JudgeCall(**{name: reply[name] for name in JudgeCall.model_fields}) for reply in replies)
+def insert_calls(
+    connection: Connection[TupleRow], identity: Mapping[str, Any], calls: Sequence[JudgeCall], *, total: int
+) -> None:
+    """Sends the insert of the calls of one run.
+
+    Args:
+        connection: in a transaction that has locked the evaluation's row.
+        identity: the columns that name the evaluation, and `now`.
+        calls: of this run, oldest first.
+        total: calls of the evaluation so far, these included: positions go on over its runs.
+    """
+    if calls:
+        connection.execute(_INSERT_REPLIES, {**identity, **_list_reply_columns(calls, total=total)})
+
+
+def rebuild_call(row: Mapping[str, Any]) -> JudgeCall:
+    """A call from the row of its reply."""
+    return JudgeCall(**{name: row[name] for name in JudgeCall.model_fields})
+
+
+def rebuild_assessment(row: Mapping[str, Any], calls: tuple[JudgeCall, ...]) -> Assessment:
+    """The assessment of an evaluation from its row and its calls (whose rows may have been dropped)."""
     return Assessment.model_validate({**row["verdicts"], "calls": calls})
 
 
@@ -139,12 +154,9 @@ def _list_assessment_columns(assessments: list[tuple[str, str, Assessment]]) -> 
     }
 
 
-def _list_reply_columns(replies: list[tuple[str, str, int, JudgeCall]]) -> dict[str, list[Any]]:
-    calls = [call for _, _, _, call in replies]
+def _list_reply_columns(calls: Sequence[JudgeCall], *, total: int) -> dict[str, list[Any]]:
     return {
-        "judges": [judge for judge, _, _, _ in replies],
-        "fingerprints": [print_ for _, print_, _, _ in replies],
-        "positions": [position for _, _, position, _ in replies],
+        "positions": list(range(total - len(calls), total)),
         "purposes": [call.purpose for call in calls],
         "models": [call.model for call in calls],
         "answered_models": [clean_text(call.answered_model) for call in calls],

@@ -10,27 +10,33 @@ one host has set, that of another compares. Hosts whose clocks differ by more th
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg.rows import dict_row
 
 from ragsonde.storage.engine import pipelined_transaction
-from ragsonde.storage.result_rows import JudgedResult, insert_results, sum_spending
-from ragsonde.storage.trace_rows import SELECT_TRACE, list_key_columns, rebuild_trace, to_utc
-from ragsonde.storage.transitions import list_sources, require_end
-from ragsonde_schemas.errors import Cause
+from ragsonde.storage.result_rows import JudgedResult, insert_calls, insert_results, sum_spending
+from ragsonde.storage.trace_rows import (
+    SELECT_TRACE,
+    list_key_columns,
+    rebuild_remains,
+    rebuild_trace,
+    to_utc,
+)
+from ragsonde.storage.transitions import count_attempts, list_sources, require_end
 from ragsonde_schemas.evaluation import ClaimedEvaluation, EvaluationState
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from psycopg import Connection
     from psycopg.rows import TupleRow
     from sqlalchemy import Engine
 
+    from ragsonde_schemas.errors import Cause
     from ragsonde_schemas.evaluation import EvaluationKey, EvaluationResult
-
-logger = logging.getLogger(__name__)
+    from ragsonde_schemas.judge_call import JudgeCall
 
 _CLAIM = """
 UPDATE evaluation
@@ -45,25 +51,31 @@ RETURNING starts, unfinished_starts, attempts, created_at
 _FINISH = """
 UPDATE evaluation
 SET state = CASE WHEN state = 'superseded' THEN state ELSE %(state)s END, cause = %(cause)s,
-    unfinished_starts = 0, lease_until = NULL, next_attempt_at = NULL, queued_until = NULL,
-    finished_at = %(now)s, calls = %(calls)s, tokens_in = %(tokens_in)s, tokens_out = %(tokens_out)s,
-    cost_usd = %(cost_usd)s
+    unfinished_starts = 0, attempts = attempts + %(attempts)s, lease_until = NULL, next_attempt_at = NULL,
+    queued_until = NULL, finished_at = %(now)s, calls = coalesce(calls, 0) + %(calls)s,
+    tokens_in = CASE WHEN calls IS NULL THEN 0 ELSE tokens_in END + %(tokens_in)s::int,
+    tokens_out = CASE WHEN calls IS NULL THEN 0 ELSE tokens_out END + %(tokens_out)s::int,
+    cost_usd = CASE WHEN calls IS NULL THEN 0 ELSE cost_usd END + %(cost_usd)s::float8
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
   AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
   AND starts = %(starts)s AND unfinished_starts > 0 AND (state = ANY(%(sources)s) OR state = 'superseded')
-RETURNING state
+RETURNING state, calls
 """
 """Superseded with unfinished starts: a newer revision came while we were running."""
 
 _POSTPONE = """
 UPDATE evaluation
 SET state = CASE WHEN state = 'superseded' THEN state ELSE 'waiting' END, cause = %(cause)s,
-    unfinished_starts = 0, attempts = attempts + %(burned)s, lease_until = NULL, queued_until = NULL,
+    unfinished_starts = 0, lease_until = NULL, queued_until = NULL,
     next_attempt_at = CASE WHEN state = 'superseded' THEN NULL ELSE %(until)s END,
-    finished_at = CASE WHEN state = 'superseded' THEN %(now)s END
+    finished_at = CASE WHEN state = 'superseded' THEN %(now)s END, calls = coalesce(calls, 0) + %(calls)s,
+    tokens_in = CASE WHEN calls IS NULL THEN 0 ELSE tokens_in END + %(tokens_in)s::int,
+    tokens_out = CASE WHEN calls IS NULL THEN 0 ELSE tokens_out END + %(tokens_out)s::int,
+    cost_usd = CASE WHEN calls IS NULL THEN 0 ELSE cost_usd END + %(cost_usd)s::float8
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
   AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
   AND starts = %(starts)s AND unfinished_starts > 0 AND (state = ANY(%(sources)s) OR state = 'superseded')
+RETURNING state, calls
 """
 
 
@@ -79,10 +91,11 @@ def claim_evaluation(
 ) -> ClaimedEvaluation | None:
     """The evaluation, running under a lease of ours, or None when it is not due or somebody else has it.
 
-    An evaluation whose texts have been dropped by retention can never be run: it ends here as failed.
+    Where retention has dropped its texts the claim is `is_expired`.
 
     Raises:
         DatabaseLostError: it may be claimed or not; the sweeper finds it when the lease is over.
+        GivenUpError: it is not claimed.
     """
     columns = {
         **_list_columns(key),
@@ -98,16 +111,15 @@ def claim_evaluation(
             return None
         start = _Start(*found)
         row = texts.fetchone()
-        if row is None:
-            _end_without_texts(connection, columns, start)
-            return None
+    is_expired = row is None or not row["has_texts"]
     return ClaimedEvaluation(
         key=key,
-        trace=rebuild_trace(row),
+        trace=rebuild_remains(key.trace, row) if row is None or is_expired else rebuild_trace(row),
         unfinished_starts=start.unfinished_starts,
         attempts=start.attempts,
         waiting_since=to_utc(start.created_at),
         starts=start.starts,
+        is_expired=is_expired,
     )
 
 
@@ -118,6 +130,7 @@ def finish_evaluation(
 
     Raises:
         DatabaseLostError: nothing was written, or it is not known; call again.
+        GivenUpError: nothing was written.
         psycopg.errors.CheckViolation: a partition of its day is missing.
         ValueError: no run ends in the result's state.
     """
@@ -127,17 +140,16 @@ def finish_evaluation(
         "starts": claimed.starts,
         "state": result.state.value,
         "cause": result.cause,
+        "attempts": count_attempts(result),
         "sources": list_sources(result.state),
-        **sum_spending(result.assessment)._asdict(),
     }
     with pipelined_transaction(engine) as connection:
-        ended = connection.execute(_FINISH, {**columns, **end}).fetchone()
-        if ended is None:
-            return None
-        insert_results(
-            connection, columns, [JudgedResult(claimed.key.judge, claimed.key.fingerprint, result)]
-        )
-    return EvaluationState(ended[0])
+        state = _end_run(connection, _FINISH, {**columns, **end}, calls=result.calls)
+        if state is not None:
+            insert_results(
+                connection, columns, [JudgedResult(claimed.key.judge, claimed.key.fingerprint, result)]
+            )
+    return state
 
 
 def postpone_evaluation(
@@ -147,39 +159,38 @@ def postpone_evaluation(
     now: datetime,
     until: datetime,
     cause: Cause,
-    burns_attempt: bool,
-) -> None:
-    """Puts it back to waiting, unless this claim does not run it any more or a newer revision has come.
+    calls: Sequence[JudgeCall],
+) -> bool:
+    """True when it waits again, False when this claim does not run it any more or a newer revision has come.
 
     Raises:
         DatabaseLostError: it may be postponed or not; the sweeper finds it when the lease is over.
+        GivenUpError: it is not postponed.
+        psycopg.errors.CheckViolation: a partition of its day is missing.
     """
     columns = {
         **_list_columns(claimed.key),
         "now": now,
         "until": until,
         "cause": cause.value,
-        "burned": int(burns_attempt),
         "starts": claimed.starts,
         "sources": list_sources(EvaluationState.WAITING),
     }
     with pipelined_transaction(engine) as connection:
-        connection.execute(_POSTPONE, columns)
+        state = _end_run(connection, _POSTPONE, columns, calls=calls)
+    return state is EvaluationState.WAITING
 
 
-def _end_without_texts(connection: Connection[TupleRow], columns: dict[str, Any], start: _Start) -> None:
-    end = {
-        "starts": start.starts,
-        "state": EvaluationState.FAILED.value,
-        "cause": Cause.INTERNAL_ERROR.value,
-        "sources": list_sources(EvaluationState.FAILED),
-        **sum_spending(None)._asdict(),
-    }
-    connection.execute(_FINISH, {**columns, **end})
-    logger.warning(
-        "evaluation_texts_expired",
-        extra={"trace_id": columns["trace_id"], "judge": columns["judge"], "day": str(columns["day"])},
-    )
+def _end_run(
+    connection: Connection[TupleRow], statement: str, columns: dict[str, Any], *, calls: Sequence[JudgeCall]
+) -> EvaluationState | None:
+    """The state in which the statement leaves the evaluation, with the calls of the run; None: not ours."""
+    ended = connection.execute(statement, {**columns, **sum_spending(calls)._asdict()}).fetchone()
+    if ended is None:
+        return None
+    state, total = ended
+    insert_calls(connection, columns, calls, total=total)
+    return EvaluationState(state)
 
 
 def _list_columns(key: EvaluationKey) -> dict[str, Any]:

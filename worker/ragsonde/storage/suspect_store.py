@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.jsonb import clean_text
+from ragsonde.storage.retries import Retries
 from ragsonde.storage.tables import SuspectRow
 
 if TYPE_CHECKING:
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
 class PostgresSuspectStore:
     """Counts starts in Postgres, so that a count outlives the process that the message kills."""
 
-    def __init__(self, engine: Engine, *, clock: Clock) -> None:
+    def __init__(self, engine: Engine, *, clock: Clock, retries: Retries | None = None) -> None:
         self._engine = engine
         self._clock = clock
+        self._retries = retries or Retries()
 
     def start(self, message_key: str) -> int:
         """The number of starts so far, this one included, committed before the work begins.
@@ -39,8 +41,12 @@ class PostgresSuspectStore:
             )
             .returning(SuspectRow.starts)
         )
-        with translating_losses(), self._engine.begin() as connection:
-            return connection.execute(statement).scalar_one()
+
+        def attempt() -> int:
+            with translating_losses(), self._engine.begin() as connection:
+                return connection.execute(statement).scalar_one()
+
+        return self._retries.insist(attempt)
 
     def clear(self, message_key: str) -> None:
         """Forgets a message that was worked on to its end.
@@ -48,5 +54,10 @@ class PostgresSuspectStore:
         Raises:
             DatabaseLostError: it may be remembered still; its row expires.
         """
-        with translating_losses(), self._engine.begin() as connection:
-            connection.execute(delete(SuspectRow).where(SuspectRow.message_key == clean_text(message_key)))
+        statement = delete(SuspectRow).where(SuspectRow.message_key == clean_text(message_key))
+
+        def attempt() -> None:
+            with translating_losses(), self._engine.begin() as connection:
+                connection.execute(statement)
+
+        self._retries.insist(attempt)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
 from ragsonde.extraction.sentences import number_sentences
 from ragsonde.storage.jsonb import encode_json, encode_value
-from ragsonde_schemas.trace import Context, Trace
+from ragsonde_schemas.trace import Context, Extraction, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
 
     from ragsonde_schemas.trace import TraceKey
 
@@ -38,12 +37,13 @@ VALUES (
 """
 
 SELECT_TRACE = """
-SELECT t.*, x.query, x.retrieval_query, x.turns, x.contexts, x.answer, x.reference
-FROM trace t JOIN trace_text x USING (trace_id, app, record_key, revision, day)
+SELECT t.*, x.query, x.retrieval_query, x.turns, x.contexts, x.answer, x.reference,
+    x.turns IS NOT NULL AS has_texts
+FROM trace t LEFT JOIN trace_text x USING (trace_id, app, record_key, revision, day)
 WHERE t.trace_id = %(trace_id)s AND t.app = %(app)s AND t.record_key = %(record_key)s
   AND t.revision = %(revision)s AND t.day = %(day)s
 """
-"""No row where the texts have been dropped already."""
+"""`has_texts` is false where they have been dropped already."""
 
 _AS_IT_IS = (
     "app", "trace_id", "record_key", "event_id", "environment", "release", "variant", "session_id", "user_id",
@@ -112,6 +112,20 @@ def rebuild_trace(row: Mapping[str, Any]) -> Trace:
         **{name: row[name] for name in _AS_IT_IS},
         occurred_at=to_utc(row["occurred_at"]),
         contexts=None if contexts is None else tuple(_rebuild_context(context) for context in contexts),
+    )
+
+
+def rebuild_remains(key: TraceKey, row: Mapping[str, Any] | None) -> Trace:
+    """What is still known of a trace whose texts have been dropped: its columns, or no more than its key."""
+    if row is not None:
+        return rebuild_trace({**row, "turns": ()})
+    return Trace(
+        app=key.app,
+        trace_id=key.trace_id,
+        record_key=key.record_key,
+        occurred_at=datetime.combine(key.day, time.min, tzinfo=UTC),
+        content_hash="",
+        extraction=Extraction(format=""),
     )
 
 

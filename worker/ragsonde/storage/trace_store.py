@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ragsonde.storage.admission import admit_trace
 from ragsonde.storage.partitions import retrying_with_partitions
+from ragsonde.storage.retries import Retries
 from ragsonde.storage.runs import claim_evaluation, finish_evaluation, postpone_evaluation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Sequence
+    from datetime import date, datetime
 
     from sqlalchemy import Engine
 
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
         EvaluationState,
         PlannedEvaluation,
     )
+    from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.trace import Trace
+
+_Result = TypeVar("_Result")
 
 
 class PostgresTraceStore:
@@ -37,6 +41,7 @@ class PostgresTraceStore:
             the task that admitted it.
         max_revisions: what comes after so many is not stored.
         retention_days: a missing partition is made for days up to this age.
+        retries: for what Postgres gives up on; all methods raise GivenUpError when these did not help.
     """
 
     def __init__(
@@ -47,12 +52,14 @@ class PostgresTraceStore:
         lease_seconds: int = 150,
         max_revisions: int = 3,
         retention_days: int = 90,
+        retries: Retries | None = None,
     ) -> None:
         self._engine = engine
         self._clock = clock
         self._lease_seconds = lease_seconds
         self._max_revisions = max_revisions
         self._retention_days = retention_days
+        self._retries = retries or Retries()
 
     def admit(self, trace: Trace, planned: Sequence[PlannedEvaluation]) -> Admission:
         """What became of the trace; it and its evaluations are stored in one transaction unless a duplicate.
@@ -73,9 +80,7 @@ class PostgresTraceStore:
                 max_revisions=self._max_revisions,
             )
 
-        return retrying_with_partitions(
-            self._engine, attempt, day=trace.key.day, today=now.date(), retention_days=self._retention_days
-        )
+        return self._run(attempt, day=trace.key.day, today=now.date())
 
     def claim(self, key: EvaluationKey) -> ClaimedEvaluation | None:
         """The evaluation, now running under a lease, or None when it is not due or somebody else has it.
@@ -83,7 +88,10 @@ class PostgresTraceStore:
         Raises:
             DatabaseLostError: it may be claimed or not; the sweeper finds it when the lease is over.
         """
-        return claim_evaluation(self._engine, key, now=self._clock.now(), lease_seconds=self._lease_seconds)
+        now = self._clock.now()
+        return self._retries.run(
+            lambda: claim_evaluation(self._engine, key, now=now, lease_seconds=self._lease_seconds)
+        )
 
     def finish(self, claimed: ClaimedEvaluation, result: EvaluationResult) -> EvaluationState | None:
         """The state it ended in, or None when this claim does not run it any more and nothing was written.
@@ -97,27 +105,31 @@ class PostgresTraceStore:
         def attempt() -> EvaluationState | None:
             return finish_evaluation(self._engine, claimed, result, now=now)
 
-        return retrying_with_partitions(
-            self._engine,
-            attempt,
-            day=claimed.key.trace.day,
-            today=now.date(),
-            retention_days=self._retention_days,
-        )
+        return self._run(attempt, day=claimed.key.trace.day, today=now.date())
 
     def postpone(
-        self, claimed: ClaimedEvaluation, *, until: datetime, cause: Cause, burns_attempt: bool
-    ) -> None:
-        """Puts a claimed evaluation back to `waiting`, due at `until`.
+        self,
+        claimed: ClaimedEvaluation,
+        *,
+        until: datetime,
+        cause: Cause,
+        calls: tuple[JudgeCall, ...] = (),
+    ) -> bool:
+        """True when it waits again, due at `until`; the calls of this run are kept whenever it was ours.
 
         Raises:
             DatabaseLostError: it may be postponed or not; the sweeper finds it when the lease is over.
         """
-        postpone_evaluation(
-            self._engine,
-            claimed,
-            now=self._clock.now(),
-            until=until,
-            cause=cause,
-            burns_attempt=burns_attempt,
+        now = self._clock.now()
+
+        def attempt() -> bool:
+            return postpone_evaluation(self._engine, claimed, now=now, until=until, cause=cause, calls=calls)
+
+        return self._run(attempt, day=claimed.key.trace.day, today=now.date())
+
+    def _run(self, attempt: Callable[[], _Result], *, day: date, today: date) -> _Result:
+        return self._retries.run(
+            lambda: retrying_with_partitions(
+                self._engine, attempt, day=day, today=today, retention_days=self._retention_days
+            )
         )

@@ -7,13 +7,17 @@ statement, so it is guarded by the way there, not by the pair.
 
 from __future__ import annotations
 
-from ragsonde_schemas.evaluation import TERMINAL, TRANSITIONS, EvaluationState
+from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.evaluation import TERMINAL, TRANSITIONS, EvaluationResult, EvaluationState
 
 BIRTH_STATES = frozenset(EvaluationState) - {EvaluationState.RUNNING, EvaluationState.SUPERSEDED}
 """An evaluation may be born waiting, or finished by a free judge, or left out; never half way."""
 
 ENDS_OF_A_RUN = frozenset({EvaluationState.SCORED, EvaluationState.NOT_EVALUABLE, EvaluationState.FAILED})
 """What a claimed evaluation may end as; superseded is the store's own finding."""
+
+NOT_ITS_OWN = frozenset({Cause.JUDGE_UNAVAILABLE, Cause.JUDGE_RETIRED, Cause.CONTENT_EXPIRED})
+"""Causes for which a trace cannot help that its evaluation failed: they are no attempts."""
 
 UNFINISHED = frozenset(EvaluationState) - TERMINAL
 """What still has to be run."""
@@ -22,6 +26,13 @@ UNFINISHED = frozenset(EvaluationState) - TERMINAL
 def list_sources(target: EvaluationState) -> list[str]:
     """The states from which `target` may be reached in one step, as bound parameters want them."""
     return sorted(state.value for state, targets in TRANSITIONS.items() if target in targets)
+
+
+def count_attempts(result: EvaluationResult | None) -> int:
+    """1 for an evaluation that ended as failed by the trace's own fault, else 0."""
+    if result is None or result.state is not EvaluationState.FAILED:
+        return 0
+    return int(result.cause not in NOT_ITS_OWN)
 
 
 def require_birth(state: EvaluationState, *, judge: str) -> None:

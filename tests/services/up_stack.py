@@ -1,0 +1,64 @@
+"""`ragsonde up` as a process, from its start to Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import psycopg
+
+from ragsonde.servers.running import find_running
+from services.waiting import wait_for
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Stack:
+    """A running `ragsonde up`."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.folder, self.log = folder, folder / "up.log"
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("RAGSONDE_")}
+        self.begun = time.monotonic()
+        self._begins_at = self.log.stat().st_size if self.log.exists() else 0
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "ragsonde", "up", *arguments],
+                cwd=folder,
+                env=environment,
+                stdout=output,
+                stderr=output,
+            )
+
+    def read_log(self) -> str:
+        text = self.log.read_bytes()[self._begins_at :].decode()
+        assert self.process.poll() in (None, 0), text
+        return text
+
+    def wait_until_ready(self) -> float:
+        """Seconds from the start to the printed addresses."""
+        wait_for(lambda: "Ctrl-C stops everything" in self.read_log(), what="the addresses")
+        return time.monotonic() - self.begun
+
+    @property
+    def metrics(self) -> str:
+        return re.search(r"worker-1 +(http://\S+/metrics)", self.read_log()).group(1)
+
+    def count_traces(self) -> int:
+        with psycopg.connect(find_running(self.folder / "ragsonde-data").database_url) as connection:
+            return connection.execute("SELECT count(*) FROM trace").fetchone()[0]
+
+    def wait_until_scored(self) -> float:
+        """Seconds from the start to the first score in the table that it shows."""
+        wait_for(lambda: re.search(r"[1-9]\d* scored", self.read_log()), what="the first scores")
+        return time.monotonic() - self.begun
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=60)
