@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from celery import Celery
 
-from ragsonde.intake.broker_urls import is_amqp_url, name_transport
+from ragsonde.intake.broker_urls import is_amqp_url, name_consumer_transport
 from ragsonde.intake.topology import build_consumed_queues
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def build_celery_app(settings: Settings, *, broker_url: str) -> Celery:
         broker_url: RabbitMQ's, or the embedded Valkey's.
     """
     is_amqp = is_amqp_url(broker_url)
-    app = Celery("ragsonde", broker=name_transport(broker_url), set_as_current=False)
+    app = Celery("ragsonde", broker=name_consumer_transport(broker_url), set_as_current=False)
     app.conf.update(
         {
             **_build_delivery_settings(),

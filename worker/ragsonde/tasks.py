@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from ragsonde.intake.delivery_guard import PatienceEndedError, StoppingError
 from ragsonde.intake.trace_consumer import BURY, EVALUATE, INGEST
-from ragsonde.intake.work_message import read_key, wrap_work, write_key
+from ragsonde.intake.work_message import read_key, wrap_key
 from ragsonde.pipeline.evaluate_trace import evaluate, ingest
 from ragsonde_schemas.errors import ParkReason
 
@@ -46,19 +46,19 @@ def register_tasks(
     """
 
     def run_evaluation(key: EvaluationKey) -> None:
-        guard.run_work(wrap_work(write_key(key)), partial(evaluate, key, stages))
+        guard.run_work(wrap_key(key), partial(evaluate, key, stages))
 
     def take_message(envelope: Envelope) -> None:
         with in_flight(), _unacked_when_stopping():
             guard.run_ingest(envelope, partial(ingest, envelope, stages, run=run_evaluation))
 
-    def take_work(value: object) -> None:
+    def take_work(envelope: Envelope) -> None:
         with in_flight(), _unacked_when_stopping():
             try:
-                key = read_key(value)
+                key = read_key(envelope)
             except ValidationError:
-                message = "the work message names no evaluation"
-                guard.park(wrap_work(value), reason=ParkReason.INVALID_MESSAGE, message=message)
+                message = "found no key of an evaluation in this work message; only ragsonde publishes them"
+                guard.park(envelope, reason=ParkReason.INVALID_MESSAGE, message=message)
             else:
                 run_evaluation(key)
 

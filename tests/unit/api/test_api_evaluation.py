@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 import threading
+from asyncio import CancelledError
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,32 @@ def test_what_a_target_raises_is_recorded_with_its_item_and_the_others_go_on():
     assert report.items[1].outcomes == ()
     assert report.scores["context_position"].n == 2
     assert report.scores["context_position"].unscored == {TARGET_FAILED: 1}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [(SystemExit(0), "SystemExit: 0"), (SystemExit(), "SystemExit"), (CancelledError(), "CancelledError")],
+)
+def test_a_target_that_wants_to_end_the_process_has_failed(raised, told, threads):
+    def target(question):
+        if question["trace_id"] == "t1":
+            raise raised
+        return {"answer": "Yes.", "contexts": ["One."]}
+
+    report = evaluate(make_messages(3), judge=FakeJudge(), target=target, threads=threads)
+
+    assert [item.error for item in report.items] == [None, told, None]
+    assert report.scores["context_position"].unscored == {TARGET_FAILED: 1}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_in_a_target_ends_the_run(threads):
+    def target(_question):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(make_messages(3), judge=FakeJudge(), target=target, threads=threads)
 
 
 def test_an_outage_of_the_judge_is_waited_for():

@@ -167,3 +167,13 @@ def test_a_url_that_nobody_serves_is_told(application):
 
     with pytest.raises(InputError, match="cannot be reached"):
         load_target(nobody, timeout_seconds=5)({"query": "x"})
+
+
+@pytest.mark.parametrize("line", ["raise SystemExit(0)", "1 / 0", "import sys; sys.exit()"])
+def test_a_module_that_fails_while_it_is_imported_is_bad_input(line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "ending_app.py").write_text(line, encoding="utf-8")
+
+    with pytest.raises(InputError, match=r"--target ending_app:ask: importing it raised (System|ZeroDiv)"):
+        load_target("ending_app:ask", timeout_seconds=1)

@@ -6,8 +6,8 @@ from ragsonde.intake.trace_consumer import (
     BURY,
     EVALUATE,
     INGEST,
+    choose_task,
     find_queue,
-    is_own_work,
     rewrite_as_task,
 )
 
@@ -24,22 +24,14 @@ def deliver(exchange, headers=None, routing_key="ragsonde.traces", **fields):
     )
 
 
-def test_only_what_came_through_the_work_exchange_and_names_our_task_is_our_own_work():
-    assert is_own_work(deliver("ragsonde.work", {"task": EVALUATE}))
+@pytest.mark.parametrize("headers", [{"task": "celery.map"}, {"task": EVALUATE}, {}, None])
+def test_what_came_through_the_work_exchange_names_an_evaluation_whatever_its_headers(headers):
+    assert choose_task(deliver("ragsonde.work", headers), queue="ragsonde.work") == EVALUATE
 
 
-@pytest.mark.parametrize(
-    ("exchange", "headers"),
-    [
-        ("ragsonde", {"task": EVALUATE}),
-        ("", {"task": EVALUATE}),
-        ("ragsonde.work", {"task": "celery.map"}),
-        ("ragsonde.work", {}),
-        ("ragsonde.work", None),
-    ],
-)
-def test_anything_else_is_foreign(exchange, headers):
-    assert not is_own_work(deliver(exchange, headers))
+@pytest.mark.parametrize(("exchange", "queue"), [("ragsonde", "ragsonde.traces"), ("", "ragsonde.work")])
+def test_anything_else_is_foreign_even_when_it_lies_in_the_work_queue(exchange, queue):
+    assert choose_task(deliver(exchange, {"task": EVALUATE}), queue=queue) == INGEST
 
 
 def test_a_foreign_delivery_becomes_the_ingest_task_with_its_envelope_as_the_argument():

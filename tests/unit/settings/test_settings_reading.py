@@ -274,12 +274,28 @@ def test_all_problems_are_told_at_once_each_with_place_found_and_expected():
         ("1: 2", "ragsonde.yaml:1:1: no valid YAML: the key 1 is no text"),
         ("a: [", "ragsonde.yaml:1:5: no valid YAML"),
         ("a: !!python/object:os.system x", "no valid YAML"),
+        (
+            "judges: &all\n- *all",
+            "ragsonde.yaml:2:3: found the alias *all, expected its value written out",
+        ),
+        (
+            "retention_days: {trace: 999999999999}",
+            "retention_days.trace: found the number 999999999999, expected at most 36500",
+        ),
     ],
 )
 def test_one_wrong_value_is_one_clear_problem(text, expected):
     (problem,) = find_problems(text)
 
     assert expected in problem
+
+
+def test_aliases_that_would_unfold_to_millions_of_values_are_refused_at_once():
+    layers = [f"l{depth}: &l{depth} [{', '.join([f'*l{depth - 1}'] * 9)}]" for depth in range(1, 10)]
+
+    (problem,) = find_problems("\n".join(["l0: &l0 [x]", *layers]))
+
+    assert "ragsonde.yaml:2:10: found the alias *l0" in problem
 
 
 def test_two_judges_with_one_name_and_a_public_host_are_two_problems():

@@ -137,3 +137,39 @@ def test_no_secret_is_shown_in_rows_or_repr():
 def test_a_url_is_shown_without_its_password(url, shown, has_password):
     assert hide_password(url) == shown
     assert holds_password(url) is has_password
+
+
+@pytest.mark.parametrize("name", ["broker_url", "database_url"])
+@pytest.mark.parametrize("place", ["h:notaport", "h:70000", "h:0", "[::1]:x", "h:1 ", ":²"])
+def test_a_port_that_is_none_is_told_without_the_password(name, place):
+    scheme = {"broker_url": "amqp", "database_url": "postgresql"}[name]
+    url = f"{scheme}://shop:hunter2@{place}/d"
+
+    with pytest.raises(ConfigError) as caught:
+        read_settings(environ={f"RAGSONDE_{name.upper()}": url})
+
+    (problem,) = caught.value.problems
+    assert problem.startswith(f"RAGSONDE_{name.upper()}: found a port that is no number from 1 to 65535")
+    assert "hunter2" not in problem
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u:p:q/r#s?t@h:5432/d?options=a:b",
+        "postgresql://[::1]/d",
+        "postgresql://h:/d",
+        "postgresql:///d?host=/run:x",
+        "postgresql://u@/d?host=h:1&host=i:2",
+    ],
+)
+def test_colons_elsewhere_are_no_ports(url):
+    settings = read_settings(environ={"RAGSONDE_DATABASE_URL": url})
+
+    assert settings.database_url.get_secret_value() == url
+
+
+def test_brokers_in_a_row_have_a_port_each():
+    url = "amqp://u:p@a:5672//;amqp://u:p@b:5673//"
+
+    assert read_settings(environ={"RAGSONDE_BROKER_URL": url}).broker_url.get_secret_value() == url

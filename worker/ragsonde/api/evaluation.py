@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import ValidationError
 
+from ragsonde.api.daemons import map_in_order
 from ragsonde.api.report import ItemResult, Report, summarise
 from ragsonde.api.targets import answer_anew
 from ragsonde.api.traces import Item, read_items
@@ -63,7 +63,7 @@ def evaluate(
         scorers: instance name -> options, or names of formulas; None: all formulas with their defaults.
         judge: `lexical`, `recorded:FILE`, options as under `judges:` of the settings, or a judge.
         target: asked each question anew; its answer and contexts are judged in place of the recorded ones.
-            What it raises is recorded with the item, the others go on.
+            What it raises, SystemExit too, is recorded with the item, the others go on.
         on_item_complete: called with each trace and its result, in the order of the data.
         threads: how many traces are judged at once, where the judge or a target makes us wait.
 
@@ -134,8 +134,7 @@ class Evaluation:
         if threads == 1 or (self.judge.is_free and self.target is None):
             yield from map(self._run_one, items)
             return
-        with ThreadPoolExecutor(max_workers=threads, thread_name_prefix="evaluate") as pool:
-            yield from pool.map(self._run_one, items)
+        yield from map_in_order(self._run_one, items, threads=threads)
 
     def report(self, results: Sequence[ItemResult]) -> Report:
         """The results summed up."""
@@ -151,7 +150,9 @@ class Evaluation:
         if self.target is not None:
             try:
                 trace = answer_anew(trace, target=self.target)
-            except Exception as error:  # noqa: BLE001 - the user's function may raise anything; the other items go on
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - the user's function may raise anything, SystemExit too; the other items go on
                 return ItemResult(place=item.place, trace=trace, error=describe_error(error))
         return ItemResult(place=item.place, trace=trace, result=self._judge_patiently(trace))
 
@@ -215,6 +216,6 @@ def _read_options(choice: Mapping[str, Any]) -> JudgeOptions:
         ) from error
 
 
-def describe_error(error: Exception) -> str:
+def describe_error(error: BaseException) -> str:
     """An error of the user's function in one line."""
     return f"{type(error).__name__}: {error}".strip().rstrip(":")

@@ -76,7 +76,7 @@ def load_target(name: str, *, timeout_seconds: float) -> Target:
     """The target that a person names: `module:function`, or an http(s) address.
 
     Raises:
-        InputError: there is no such function, or the address is none.
+        InputError: there is no such function, its module cannot be imported, or the address is none.
     """
     if name.startswith(("http://", "https://")):
         if not urlsplit(name).hostname:
@@ -98,6 +98,9 @@ def load_target(name: str, *, timeout_seconds: float) -> Target:
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
         raise InputError(f"--target {name}: {error}; modules are searched from {here} on") from error
+    except (Exception, SystemExit) as error:
+        told = f"{type(error).__name__}: {error}"
+        raise InputError(f"--target {name}: importing it raised {told}; mend the module") from error
     if not callable(found):
         raise InputError(f"--target {name}: is a {type(found).__name__}, expected a function")
     target: Target = found

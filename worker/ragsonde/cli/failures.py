@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from contextlib import suppress
 from enum import IntEnum
 from typing import Protocol, TypeGuard
 
@@ -26,6 +27,13 @@ class UsageError(Protocol):
         ...
 
 
+class OutputLostError(RagsondeError):
+    """Standard output cannot be written: a full disk behind it, or it is closed."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"standard output cannot be written: {reason}")
+
+
 class ExitCode(IntEnum):
     """How a command ended, for scripts."""
 
@@ -41,26 +49,34 @@ _MEANINGS = {
     ExitCode.OK: "done",
     ExitCode.BELOW: "done, but below what was asked for",
     ExitCode.BAD_INPUT: "bad input: an option, a file or a setting",
-    ExitCode.UNAVAILABLE: "a service or judge cannot be reached or is not set up",
+    ExitCode.UNAVAILABLE: "a service, judge or output cannot be reached or is not set up",
     ExitCode.INTERNAL: "a fault of ragsonde itself",
     ExitCode.INTERRUPTED: "interrupted",
 }
 _LISTED = "; ".join(f"{code.value} {meaning}" for code, meaning in _MEANINGS.items())
 EXIT_CODES_HELP = f"Exit codes: {_LISTED}."
 
-_OUTSIDE = (BrokerLostError, DatabaseLostError, JudgePausedError, JudgeUnavailableError, SetupError)
+_OUTSIDE = (
+    BrokerLostError,
+    DatabaseLostError,
+    JudgePausedError,
+    JudgeUnavailableError,
+    OutputLostError,
+    SetupError,
+)
 
 
 def report_failure(error: Exception, *, is_debug: bool) -> ExitCode:
     """Tells on stderr what went wrong and what to do; the code to exit with.
 
     A person's mistake or an outage is one line a problem. A fault of ours is named with its type. The
-    traceback is shown only where it was asked for.
+    traceback is shown only where it was asked for. Where stderr cannot be written, the code must do.
     """
-    if is_debug:
-        traceback.print_exception(error)
-    for line in describe_failure(error):
-        sys.stderr.write(f"ragsonde: {line}\n")
+    with suppress(OSError):
+        if is_debug:
+            traceback.print_exception(error)
+        for line in describe_failure(error):
+            sys.stderr.write(f"ragsonde: {line}\n")
     return choose_exit_code(error)
 
 

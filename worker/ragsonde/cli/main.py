@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from ragsonde.cli.failures import EXIT_CODES_HELP, ExitCode, report_failure
+from ragsonde.cli.failures import EXIT_CODES_HELP, ExitCode, OutputLostError, report_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -119,7 +120,11 @@ def run(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits; every failure is one clear line unless `--debug` is given."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     is_debug = _take_flag(arguments, flag="--debug")
+    if sys.stderr is None:  # closed by the caller: what is told there goes nowhere, the exit code remains
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for as long as the process lives
     try:
+        if sys.stdout is None:
+            raise OutputLostError("it is closed")  # noqa: TRY301 - told like any other failure
         code = build_group()(arguments or ["--help"], prog_name="ragsonde", standalone_mode=False)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -128,7 +133,8 @@ def run(arguments: Sequence[str] | None = None) -> None:
     except (KeyboardInterrupt, typer.Abort):
         code = ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last resort: whatever it is, a person reads one clear line
-        code = report_failure(error, is_debug=is_debug)
+        lost = _find_lost_output(error)
+        code = report_failure(lost or error, is_debug=is_debug)
     sys.exit(code if isinstance(code, int) else ExitCode.OK)
 
 
@@ -156,10 +162,20 @@ def _take_flag(arguments: list[str], *, flag: str) -> bool:
     return True
 
 
-def _close_stdout() -> None:
-    """The reader of our output is gone: nothing may be flushed to it at exit."""
-    import os  # noqa: PLC0415 - only here
+def _find_lost_output(error: Exception) -> OutputLostError | None:
+    """What an error means when it came from writing to standard output; None when it came from elsewhere."""
+    if not isinstance(error, OSError):
+        return None
+    try:
+        sys.stdout.flush()  # what could not be written is kept, and fails again
+    except OSError as again:
+        _close_stdout()
+        return OutputLostError(again.strerror or str(again))
+    return None
 
+
+def _close_stdout() -> None:
+    """Our output reaches nobody: nothing may be flushed to it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,8 +1,8 @@
 """RabbitMQ's transport for consuming: what a producer puts around a body is data, and cannot hurt.
 
 The libraries below interpret properties before our consumer sees the delivery: a header table that cannot be
-read ends the process, a `compression` header unpacks the body without a limit, a `content_encoding` rewrites it.
-Here an unreadable table is left out, and the body stays the bytes that were published.
+read ends the process, a `compression` header unpacks the body without a limit, a `content_encoding` rewrites
+it. Here an unreadable table is left out, and the body stays the bytes that were published.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LONGEST_SILENCE_SECONDS = 60.0
-PULSE_SECONDS = 5.0
 
 
 class Consumer(Protocol):

@@ -12,8 +12,7 @@ from kombu.exceptions import KombuError, OperationalError
 from ragsonde.intake.broker_urls import name_transport
 from ragsonde.intake.foreign_queues import ForeignQueue, look_up
 from ragsonde.intake.topology import TRACE_EXCHANGE, TRACES, WORK, WORK_EXCHANGE, build_own_queues
-from ragsonde.intake.trace_consumer import EVALUATE
-from ragsonde.intake.work_message import name_task, write_key
+from ragsonde.intake.work_message import write_key
 from ragsonde_schemas.errors import BrokerLostError, SetupError
 
 if TYPE_CHECKING:
@@ -88,20 +87,10 @@ class Publisher:
             for key in keys:
                 self._send(
                     producer,
-                    [
-                        [write_key(key)],
-                        {},
-                        {"callbacks": None, "errbacks": None, "chain": None, "chord": None},
-                    ],
+                    write_key(key),
                     routing_key=WORK,
-                    serializer="json",
-                    headers={
-                        "lang": "py",
-                        "task": EVALUATE,
-                        "id": name_task(key),
-                        "argsrepr": "(...)",
-                        "kwargsrepr": "{}",
-                    },
+                    content_type="application/json",
+                    content_encoding="utf-8",
                 )
 
     def count_messages(self) -> dict[str, int]:

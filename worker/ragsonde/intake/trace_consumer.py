@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from celery.worker.consumer import Consumer
 from vine import promise as vine_promise
 
-from ragsonde.intake.compression import refuse_compressed_bodies
 from ragsonde.intake.deliveries import read_envelope
 from ragsonde.intake.foreign_queues import list_foreign, look_up
 from ragsonde.intake.topology import TRACES, TRACES_DEAD, WORK
@@ -43,8 +42,8 @@ _TASK_NAMESPACE = uuid.UUID("6f0d5a5e-1f6c-5d1b-9f0e-2f4f4d3a7c11")
 class TraceConsumer(Consumer):
     """Takes foreign deliveries and our own work messages; every decision is made in the pool.
 
-    A delivery is our own only if the broker says that it came through the exchange `ragsonde.work` and it
-    names the one task that is published there; a `task` header of any other delivery is data.
+    A delivery is our own only if the broker says that it came through the exchange `ragsonde.work`. Of any
+    delivery, our own too, headers are data: nothing in them names a task, a time or a callback.
     """
 
     class Blueprint(Consumer.Blueprint):
@@ -63,7 +62,6 @@ class TraceConsumer(Consumer):
 
     def connect(self) -> Connection:
         """A connection to the broker; waits for one for as long as it takes."""
-        refuse_compressed_bodies()
         self.app.conf.ragsonde_consumption.on_connecting()
         connection: Connection = super().connect()
         self._select_queues(connection)
@@ -80,19 +78,9 @@ class TraceConsumer(Consumer):
 
     def on_decode_error(self, message: Message, exc: Exception) -> None:  # noqa: ARG002 - Celery's signature
         """Takes what kombu could not read as bytes; Celery would log the body and ack the message away."""
-        self._handle_foreign(message)
-
-    def on_invalid_task(self, body: object, message: Message, exc: Exception) -> None:  # noqa: ARG002 - likewise
-        """Takes what is no task as bytes; Celery would log the body and reject the message."""
-        self._handle_foreign(message)
+        self._handle_delivery(message)
 
     def _handle_delivery(self, message: Message) -> None:
-        if is_own_work(message):
-            self._handle_task(message)
-        else:
-            self._handle_foreign(message)
-
-    def _handle_foreign(self, message: Message) -> None:
         consumer_tags = self.task_consumer._active_tags  # noqa: SLF001 - kombu tells them nowhere else
         queue = find_queue(message, consumer_tags=consumer_tags)
         rewrite_as_task(message, queue=queue, max_body_bytes=self.app.conf.ragsonde_max_body_bytes)
@@ -121,11 +109,11 @@ class TraceConsumer(Consumer):
             self.timer.call_after(MISSING_QUEUE_RETRY_SECONDS, self._consume_if_present, (name,))
 
 
-def is_own_work(message: Message) -> bool:
-    """True when the broker itself says that this message came through our work exchange, as our task."""
-    delivery_info = message.delivery_info or {}
-    headers = message.headers if isinstance(message.headers, dict) else {}
-    return delivery_info.get("exchange") == WORK and headers.get("task") == EVALUATE
+def choose_task(message: Message, *, queue: str) -> str:
+    """The task for a delivery: the broker's own word on where it came from decides, never a header."""
+    if (message.delivery_info or {}).get("exchange") == WORK:
+        return EVALUATE
+    return BURY if queue == TRACES_DEAD else INGEST
 
 
 def find_queue(message: Message, *, consumer_tags: Mapping[str, str]) -> str:
@@ -147,18 +135,17 @@ def find_queue(message: Message, *, consumer_tags: Mapping[str, str]) -> str:
 
 
 def rewrite_as_task(message: Message, *, queue: str, max_body_bytes: int) -> None:
-    """Turns a foreign delivery in place into the message of the task that decodes it.
+    """Turns a delivery in place into the message of the task that reads it.
 
-    The headers are rebuilt from nothing, so a producer cannot name a task, an eta or a callback. The
-    arguments are handed over as Python values: nothing is serialised between consumer and threads. What was
-    taken from the queue of dead letters is buried, anything else ingested.
+    The headers are rebuilt from nothing, so nobody can name a task, an eta or a callback. The arguments are
+    handed over as Python values: nothing is serialised between consumer and threads.
     """
     envelope = read_envelope(
         message, queue=queue, received_at=datetime.now(UTC), max_body_bytes=max_body_bytes
     )
     message.headers = {
         "lang": "py",
-        "task": BURY if queue == TRACES_DEAD else INGEST,
+        "task": choose_task(message, queue=queue),
         "id": str(uuid.uuid5(_TASK_NAMESPACE, envelope.message_key)),
         "argsrepr": "(...)",
         "kwargsrepr": "{}",

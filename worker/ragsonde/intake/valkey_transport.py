@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kombu.transport import redis
+from kombu.transport import redis, virtual
 from kombu.utils.json import dumps
 
 JOURNAL = "ragsonde.journal"
@@ -26,10 +26,19 @@ class QoS(redis.QoS):
             return acquired.hdel(JOURNAL, delivery_tag)
 
 
+class Message(virtual.Message):
+    """A delivery whose body is never unpacked because a header says so."""
+
+    def __init__(self, payload: dict[str, Any], channel: Any = None, **options: Any) -> None:  # noqa: ANN401 - untyped library
+        headers = {name: value for name, value in payload["headers"].items() if name != "compression"}
+        super().__init__({**payload, "headers": headers}, channel=channel, **options)
+
+
 class Channel(redis.Channel):
     """A channel whose messages are in the journal until they are acked."""
 
     QoS = QoS
+    Message = Message
 
     def _put(self, queue: str, message: dict[str, Any], **_: object) -> None:
         priority = self._get_message_priority(message, reverse=False)

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, SecretStr, model_validator
 
 from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeOptions
 from ragsonde.scoring.table import FORMULAS
+from ragsonde.settings.secrets import has_valid_port
 from ragsonde_schemas.value import Value
 
 if TYPE_CHECKING:
@@ -63,19 +64,20 @@ def _default_scorers() -> dict[str, dict[str, Any] | None]:
 
 Count = Annotated[int, BeforeValidator(_refuse_boolean), Field(ge=1)]
 Port = Annotated[int, BeforeValidator(_refuse_boolean), Field(ge=1, le=65535)]
+Days = Annotated[Count, Field(le=36_500)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_split_commas), Field(min_length=1)]
 
 
 class RetentionDays(Value):
     """How many days each table keeps its rows."""
 
-    trace: Count = Field(default=90, description="traces without their texts; no other table outlives it")
-    trace_text: Count = Field(default=14, description="questions, contexts, answers and references")
-    evaluation: Count = Field(default=90, description="what became of each trace and judge")
-    assessment: Count = Field(default=90, description="verdicts")
-    judge_reply: Count = Field(default=7, description="raw replies of LLM judges")
-    score: Count = Field(default=90, description="scores and their details")
-    parked_message: Count = Field(default=30, description="messages that could not be worked on")
+    trace: Days = Field(default=90, description="traces without their texts; no other table outlives it")
+    trace_text: Days = Field(default=14, description="questions, contexts, answers and references")
+    evaluation: Days = Field(default=90, description="what became of each trace and judge")
+    assessment: Days = Field(default=90, description="verdicts")
+    judge_reply: Days = Field(default=7, description="raw replies of LLM judges")
+    score: Days = Field(default=90, description="scores and their details")
+    parked_message: Days = Field(default=30, description="messages that could not be worked on")
 
     @model_validator(mode="after")
     def _keep_traces_longest(self) -> Self:
@@ -153,12 +155,12 @@ class Settings(Value):
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
-        broken = [*self._check_schemes(), *self._check_judges(), *self._check_host()]
+        broken = [*self._check_urls(), *self._check_judges(), *self._check_host()]
         if broken:
             raise ValueError("\n".join(broken))
         return self
 
-    def _check_schemes(self) -> Iterator[str]:
+    def _check_urls(self) -> Iterator[str]:
         for name, schemes in SECRET_URLS.items():
             url: SecretStr | None = getattr(self, name)
             if url is None:
@@ -166,6 +168,11 @@ class Settings(Value):
             scheme, separator, _ = url.get_secret_value().partition("://")
             if not separator or scheme not in schemes:
                 yield f"{name}: found no URL of a known kind, expected one that begins with {schemes[0]}://"
+            elif not has_valid_port(url.get_secret_value()):
+                yield (
+                    f"{name}: found a port that is no number from 1 to 65535; "
+                    "expected @ : and / in a password written as %40 %3A and %2F"
+                )
 
     def _check_judges(self) -> Iterator[str]:
         if not self.judges:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HIDDEN = "****"
+
+_PORT = re.compile(r"[^/]*//(?:[^:/]*(?::[^@]*)?@)?(?:\[[^/?]*\]|[^/:?;]*)(?::([^/?;]*))?")
+"""As the database's driver reads a URL: a password reaches to the first @ and may hold / # and ?."""
+_LARGEST_PORT = 65535
 
 
 def read_secret(path: Path, *, key: str) -> SecretStr:
@@ -56,3 +61,12 @@ def hide_password(url: str) -> str:
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
     query = f"?{HIDDEN}" if parts.query else ""
     return f"{parts.scheme}://{user}{host}{port}{parts.path}{query}"
+
+
+def has_valid_port(url: str) -> bool:
+    """True when a URL names no port, or one from 1 to 65535; of several URLs joined by `;` the first counts."""
+    found = _PORT.match(url)
+    port = found.group(1) if found else None
+    if not port:
+        return True
+    return port.isascii() and port.isdigit() and 1 <= int(port[:6]) <= _LARGEST_PORT

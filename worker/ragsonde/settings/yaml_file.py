@@ -14,8 +14,25 @@ if TYPE_CHECKING:
 LARGEST_FILE_BYTES = 1024 * 1024
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """Refuses a key that stands twice in a mapping: YAML itself would silently keep the last."""
+class _RefusedError(yaml.MarkedYAMLError):
+    """It is YAML, but nothing that belongs into settings."""
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Refuses aliases and keys that stand twice in a mapping.
+
+    A few lines of aliases unfold to billions of values, or hold themselves. Of a key that stands twice, YAML
+    itself would silently keep the last.
+    """
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            alias = self.peek_event()
+            raise _RefusedError(
+                problem=f"found the alias *{alias.anchor}, expected its value written out",
+                problem_mark=alias.start_mark,
+            )
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
         seen: dict[str, int] = {}
@@ -33,15 +50,16 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """The file's mapping; an empty file is an empty mapping.
 
     Raises:
-        ConfigError: no such file, no valid YAML, a key twice, or anything but a mapping at the top.
+        ConfigError: no such file, no valid YAML, a key twice, an alias, or anything but a mapping at the top.
     """
     text = _read_text(path)
     try:
-        content = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a SafeLoader
+        content = yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - a SafeLoader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
-        raise ConfigError(f"{place}: no valid YAML: {error.problem}") from error
+        fault = "" if isinstance(error, _RefusedError) else "no valid YAML: "
+        raise ConfigError(f"{place}: {fault}{error.problem}") from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise ConfigError(f"{path}: no valid YAML: {str(error).partition(chr(10))[0]}") from error
     if content is None:

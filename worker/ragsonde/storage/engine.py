@@ -105,8 +105,9 @@ def read_url(url: str) -> URL:
     """
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
-        raise ConfigError("database_url: no URL; expected postgresql://user@host:5432/database") from error
+    except (ArgumentError, ValueError):
+        # the cause, which may hold parts of a password, is not told
+        raise ConfigError("database_url: no URL; expected postgresql://user@host:5432/database") from None
     if parsed.drivername not in {"postgresql", "postgres", "postgresql+psycopg"}:
         raise ConfigError(
             f"database_url: found the scheme {parsed.drivername}://; expected postgresql://user@host:5432/database"
