@@ -24,24 +24,24 @@ def test_no_item_is_no_result():
     assert list(map_in_order(str, [], threads=4)) == []
 
 
-def test_an_error_comes_at_its_place_when_what_runs_is_done_and_nothing_more_is_begun():
-    begun, done = [], []
-    has_failed = threading.Event()
+def test_an_error_comes_when_what_runs_is_done_and_nothing_is_begun_after_it():
+    begun, done = {}, []
+    is_second_begun = threading.Event()
 
     def work(item):
-        begun.append(item)
-        if item == 1:
-            has_failed.set()
-            raise ValueError("one")
-        assert has_failed.wait(PATIENCE_SECONDS)
+        begun[item] = threading.current_thread()
+        if item == 0:
+            assert is_second_begun.wait(PATIENCE_SECONDS)
+            raise ValueError("zero")
+        is_second_begun.set()
+        begun[0].join(PATIENCE_SECONDS)
         done.append(item)
-        return item
 
-    with pytest.raises(ValueError, match="one"):
-        list(map_in_order(work, range(1000), threads=2))
+    with pytest.raises(ValueError, match="zero"):
+        list(map_in_order(work, range(9), threads=2))
 
-    assert len(begun) < 1000
-    assert sorted([*done, 1]) == sorted(begun)
+    assert sorted(begun) == [0, 1]
+    assert done == [1]
 
 
 def test_a_caller_that_leaves_does_not_wait_for_what_hangs():

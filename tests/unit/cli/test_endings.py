@@ -12,7 +12,7 @@ from fakes.traces import REFUND
 from ragsonde.cli.failures import ExitCode
 
 PROGRAM = [sys.executable, "-c", "from ragsonde.cli.main import run; run()"]
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 15
 UNWRITABLE = "ragsonde: standard output cannot be written: "
 
 HANGING = """

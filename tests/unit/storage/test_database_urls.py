@@ -14,7 +14,7 @@ from ragsonde_schemas.errors import ConfigError
     ],
 )
 def test_what_is_no_url_of_postgres_is_told_without_its_password(url):
-    with pytest.raises(ConfigError, match="database_url: .*expected postgresql://") as caught:
+    with pytest.raises(ConfigError, match=r"database_url: .*expected postgresql://") as caught:
         read_url(url)
 
     assert "hunter2" not in str(caught.value)

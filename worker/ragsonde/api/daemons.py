@@ -17,7 +17,7 @@ R = TypeVar("R")
 def map_in_order(work: Callable[[I], R], items: Sequence[I], *, threads: int) -> Iterator[R]:
     """The result of each item, in order, as soon as it and those before it are there.
 
-    An error comes in the place of its item, after what is running is done; nothing more is begun then. A
+    An error comes in the place of its item, after what is running is done; nothing is begun after it. A
     caller that leaves, or is interrupted, waits for nobody: what hangs is left behind, and the process can
     end nevertheless, which threads of `concurrent.futures` would prevent.
     """
@@ -36,7 +36,6 @@ def map_in_order(work: Callable[[I], R], items: Sequence[I], *, threads: int) ->
         for future in futures:
             yield future.result()
     except Exception:
-        stopped.set()
         for worker in workers:
             worker.join()
         raise
@@ -53,4 +52,5 @@ def _work_off(work: Callable[[I], R], jobs: SimpleQueue[tuple[I, Future[R]]], st
         try:
             future.set_result(work(item))
         except BaseException as error:  # noqa: BLE001 - raised anew where the result is awaited
+            stopped.set()  # what stands before this item has been begun
             future.set_exception(error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +16,7 @@ from ragsonde.judging.options import JudgeKind
 from ragsonde.settings.secrets import hide_password
 from ragsonde.storage.engine import build_engine, translating_losses
 from ragsonde.storage.migrations import schema_state
+from ragsonde.storage.parking_store import count_parked
 from ragsonde.storage.partitions import list_missing_partitions
 from ragsonde_schemas.errors import RagsondeError
 
@@ -48,6 +49,12 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
+_ADVICE = {
+    "broker": "check that it runs, and user, password and virtual host in broker_url",
+    "database": "check that Postgres runs, that the database is there (createdb) and the role may connect",
+}
+
+
 def examine(settings: Settings) -> list[Finding]:
     """All findings; a part that cannot be reached is a finding too, never an exception of ours."""
     return [
@@ -61,7 +68,7 @@ def _look(check: str, examine_part: Callable[[], Iterator[Finding]]) -> Iterator
     try:
         yield from examine_part()
     except RagsondeError as error:
-        yield Finding(check, Verdict.FAILING, str(error), "see the message")
+        yield Finding(check, Verdict.FAILING, str(error), _ADVICE[check])
 
 
 def _examine_broker(settings: Settings) -> Iterator[Finding]:
@@ -104,6 +111,7 @@ def _examine_database(settings: Settings) -> Iterator[Finding]:
             return
         yield Finding("schema", Verdict.OK, str(current))
         yield _examine_partitions(engine)
+        yield _examine_parked(engine)
         yield _examine_clock(engine)
     finally:
         engine.dispose()
@@ -115,6 +123,15 @@ def _examine_partitions(engine: Engine) -> Finding:
         advice = "run `ragsonde migrate`, and keep a monitor running"
         return Finding("partitions", Verdict.WARNING, f"none of today for {', '.join(missing)}", advice)
     return Finding("partitions", Verdict.OK, "today's are there")
+
+
+def _examine_parked(engine: Engine) -> Finding:
+    counts = count_parked(engine, since=datetime.now(UTC) - timedelta(hours=24))
+    if not counts:
+        return Finding("parked", Verdict.OK, "no message in the last 24 hours")
+    found = ", ".join(f"{n} {reason}" for reason, n in counts.items())
+    advice = "the table parked_message holds reason, place and body of each"
+    return Finding("parked", Verdict.WARNING, f"{found} in the last 24 hours", advice)
 
 
 def _examine_clock(engine: Engine) -> Finding:

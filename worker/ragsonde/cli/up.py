@@ -21,6 +21,7 @@ from ragsonde.cli.live_table import show_live
 from ragsonde.cli.options import ConfigOption
 from ragsonde.cli.readiness import wait_until_ready
 from ragsonde.cli.terminal import make_console, show, write_note
+from ragsonde.scoring.table import build_scorers
 from ragsonde.servers.process_tree import Child, ProcessTree
 from ragsonde.servers.stack import EmbeddedStack
 from ragsonde.settings import read_settings
@@ -86,14 +87,17 @@ def up(
         prepare_database(connections.database_url)
         processes = plan_processes(settings, config=config, workers=workers)
         onlooker = threading.Thread(
-            target=look_on, args=(connections, processes), kwargs={"is_demo": demo, "stopping": stopping}
+            target=look_on,
+            args=(settings, connections, processes),
+            kwargs={"is_demo": demo, "stopping": stopping},
         )
         stack.callback(onlooker.join)
         stack.callback(stopping.set)
         onlooker.start()
         tree = ProcessTree([process.child for process in processes], tend=tend)
         tree.run(stopping, on_event=lambda event: write_note(str(event)))
-    write_note("stopped; the data stays in " + str(settings.data_dir))
+    is_embedded = settings.broker_url is None or settings.database_url is None
+    write_note(f"stopped; the data stays in {settings.data_dir}" if is_embedded else "stopped")
 
 
 class PlannedProcess(NamedTuple):
@@ -162,6 +166,7 @@ def prepare_database(database_url: str) -> None:
 
 
 def look_on(
+    settings: Settings,
     connections: Connections,
     processes: Sequence[PlannedProcess],
     *,
@@ -189,7 +194,8 @@ def look_on(
             publisher.start()
             stack.callback(publisher.join)
         console.print(show("Ctrl-C stops everything"))
-        show_live(engine, console, stopping=stopping)
+        formulas = {scorer.instance: scorer.formula for scorer in build_scorers(settings.scorers)}
+        show_live(engine, console, stopping=stopping, formulas=formulas)
 
 
 @contextmanager

@@ -26,6 +26,8 @@ _CONNECT_RETRIES = 3
 _CONFIRM_TIMEOUT_SECONDS = 30
 _CLOSE_SECONDS = 1.0
 PRECONDITION_FAILED = 406
+_REFUSALS = frozenset({403, 530})
+"""Access refused; no such virtual host."""
 
 
 class Publisher:
@@ -154,16 +156,10 @@ class Publisher:
                 yield self._channel
             except (*self._connection.connection_errors, *self._connection.channel_errors) as error:
                 self._forget()
-                if getattr(error, "code", None) == PRECONDITION_FAILED:
-                    raise SetupError(explain_precondition(str(error))) from error
-                raise BrokerLostError(
-                    f"{self._connection.as_uri()}: {type(error).__name__}: {error}"
-                ) from error
+                raise translate_error(error, place=self._connection.as_uri()) from error
             except (KombuError, OperationalError) as error:
                 self._forget()
-                raise BrokerLostError(
-                    f"{self._connection.as_uri()}: {type(error).__name__}: {error}"
-                ) from error
+                raise translate_error(error, place=self._connection.as_uri()) from error
 
     def _connect(self) -> Channel:
         self._connection.ensure_connection(max_retries=_CONNECT_RETRIES, interval_start=0.2)
@@ -178,6 +174,19 @@ class Publisher:
     def _forget(self) -> None:
         self._channel = None
         self._connection.close()
+
+
+def translate_error(error: Exception, *, place: str) -> BrokerLostError | SetupError:
+    """What an error of the broker means: it is away for now, or somebody must change something first."""
+    code = getattr(error, "code", None) or getattr(error.__cause__, "code", None)
+    if code == PRECONDITION_FAILED:
+        return SetupError(explain_precondition(str(error)))
+    if code in _REFUSALS:
+        return SetupError(
+            f"{place}: the broker refuses us ({error}): correct user, password or virtual host in "
+            "broker_url, or that user's permissions (rabbitmqctl set_permissions)"
+        )
+    return BrokerLostError(f"{place}: {type(error).__name__}: {error}")
 
 
 def explain_precondition(reply: str) -> str:

@@ -64,7 +64,7 @@ def hide_password(url: str) -> str:
 
 
 def has_valid_port(url: str) -> bool:
-    """True when a URL names no port, or one from 1 to 65535; of several URLs joined by `;` the first counts."""
+    """True when a URL names no port, or one from 1 to 65535; of several joined by `;` the first counts."""
     found = _PORT.match(url)
     port = found.group(1) if found else None
     if not port:

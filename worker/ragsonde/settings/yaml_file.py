@@ -27,7 +27,7 @@ class _StrictLoader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            alias = self.peek_event()
+            alias = self.peek_event()  # type: ignore[no-untyped-call]  # the stubs leave it out
             raise _RefusedError(
                 problem=f"found the alias *{alias.anchor}, expected its value written out",
                 problem_mark=alias.start_mark,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import string
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Engine
 
     from ragsonde.ports import Clock
+
+logger = logging.getLogger(__name__)
 
 _OTLP_ID_DIGITS = 32
 _MOST_SHOWN = 50
@@ -97,7 +100,28 @@ class PostgresParkingStore:
             with translating_losses(), self._engine.begin() as connection:
                 return connection.execute(statement).scalar_one_or_none() is not None
 
-        return self._retries.insist(attempt)
+        is_new = self._retries.insist(attempt)
+        if is_new:
+            fields = {"reason": reason.value, "queue": envelope.queue, "message_key": envelope.message_key}
+            logger.warning("message_parked", extra=fields)
+        return is_new
+
+
+def count_parked(engine: Engine, *, since: datetime) -> dict[ParkReason, int]:
+    """How many messages were parked since then, by reason, the commonest first.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    number = func.count()
+    query = (
+        select(ParkedMessageRow.reason, number)
+        .where(ParkedMessageRow.parked_at >= since)
+        .group_by(ParkedMessageRow.reason)
+        .order_by(number.desc(), ParkedMessageRow.reason)
+    )
+    with translating_losses(), engine.connect() as connection:
+        return {ParkReason(reason): n for reason, n in connection.execute(query)}
 
 
 def find_parked(engine: Engine, *, trace_id: str, limit: int = _MOST_SHOWN) -> tuple[ParkedMessage, ...]:
