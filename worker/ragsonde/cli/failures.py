@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
-from contextlib import suppress
 from enum import IntEnum
-from typing import Protocol, TypeGuard
+from typing import Protocol, TextIO, TypeGuard
 
 from ragsonde_schemas.errors import (
     BrokerLostError,
@@ -72,12 +72,20 @@ def report_failure(error: Exception, *, is_debug: bool) -> ExitCode:
     A person's mistake or an outage is one line a problem. A fault of ours is named with its type. The
     traceback is shown only where it was asked for. Where stderr cannot be written, the code must do.
     """
-    with suppress(OSError):
+    try:
         if is_debug:
             traceback.print_exception(error)
         for line in describe_failure(error):
             sys.stderr.write(f"ragsonde: {line}\n")
+        sys.stderr.flush()
+    except OSError:
+        silence(sys.stderr)
     return choose_exit_code(error)
+
+
+def silence(stream: TextIO) -> None:
+    """Lets what a stream still holds go nowhere: flushing it at exit would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def describe_failure(error: Exception) -> tuple[str, ...]:

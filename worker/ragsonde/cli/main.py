@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from ragsonde.cli.failures import EXIT_CODES_HELP, ExitCode, OutputLostError, report_failure
+from ragsonde.cli.failures import EXIT_CODES_HELP, ExitCode, OutputLostError, report_failure, silence
+from ragsonde.cli.output import watching_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -123,18 +124,17 @@ def run(arguments: Sequence[str] | None = None) -> None:
     if sys.stderr is None:  # closed by the caller: what is told there goes nowhere, the exit code remains
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for as long as the process lives
     try:
-        if sys.stdout is None:
-            raise OutputLostError("it is closed")  # noqa: TRY301 - told like any other failure
-        code = build_group()(arguments or ["--help"], prog_name="ragsonde", standalone_mode=False)
-        sys.stdout.flush()
+        with watching_output():
+            code = build_group()(arguments or ["--help"], prog_name="ragsonde", standalone_mode=False)
     except BrokenPipeError:
-        _close_stdout()
+        silence(sys.stdout)
         code = ExitCode.OK
     except (KeyboardInterrupt, typer.Abort):
         code = ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last resort: whatever it is, a person reads one clear line
-        lost = _find_lost_output(error)
-        code = report_failure(lost or error, is_debug=is_debug)
+        code = report_failure(error, is_debug=is_debug)
+        if isinstance(error, OutputLostError) and sys.stdout is not None:
+            silence(sys.stdout)
     sys.exit(code if isinstance(code, int) else ExitCode.OK)
 
 
@@ -160,23 +160,6 @@ def _take_flag(arguments: list[str], *, flag: str) -> bool:
         return False
     arguments.remove(flag)
     return True
-
-
-def _find_lost_output(error: Exception) -> OutputLostError | None:
-    """What an error means when it came from writing to standard output; None when it came from elsewhere."""
-    if not isinstance(error, OSError):
-        return None
-    try:
-        sys.stdout.flush()  # what could not be written is kept, and fails again
-    except OSError as again:
-        _close_stdout()
-        return OutputLostError(again.strerror or str(again))
-    return None
-
-
-def _close_stdout() -> None:
-    """Our output reaches nobody: nothing may be flushed to it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_version(is_wanted: bool) -> None:  # noqa: FBT001 - Typer calls it with the flag's value
