@@ -129,9 +129,14 @@ def evaluate(
     # lines of JSON and a bar on the same terminal would write over each other
     is_bar_wanted = output is not ReportForm.JSON or not is_watched()
     running = evaluation.run(items, threads=threads)
-    for result in track(running, total=len(items), description="judging", is_wanted=is_bar_wanted):
-        results.append(result)
-        printer.add(result)
+    try:
+        for result in track(running, total=len(items), description="judging", is_wanted=is_bar_wanted):
+            results.append(result)
+            printer.add(result)
+    except KeyboardInterrupt:
+        # a target that hangs may hold anything, the lock of standard output too: an orderly end could wait for
+        # it for ever, and nothing here needs one
+        os._exit(ExitCode.INTERRUPTED)
     report = evaluation.report(results)
     checks = demands.check(report)
     printer.end(report, checks=checks, bad_count=bad_count)
