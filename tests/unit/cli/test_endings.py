@@ -3,7 +3,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -46,12 +45,12 @@ def test_an_interrupt_ends_an_evaluation_whose_target_hangs(source, threads):
     Path("hanging_app.py").write_text(source, encoding="utf-8")
     command = ("evaluate", "traces.jsonl", "--target", "hanging_app:ask", "--threads", threads)
     with start(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        killer = threading.Timer(PATIENCE_SECONDS, process.kill)
-        killer.start()
         first = process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate()
-        killer.cancel()
+        try:
+            _, err = process.communicate(timeout=PATIENCE_SECONDS)
+        finally:
+            process.kill()
 
     assert first == "hanging\n"
     assert (process.returncode, err) == (ExitCode.INTERRUPTED, "")

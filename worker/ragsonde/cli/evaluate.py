@@ -1,5 +1,6 @@
 """`ragsonde evaluate`."""
 
+import os
 from enum import StrEnum
 from typing import Annotated
 
@@ -134,8 +135,8 @@ def evaluate(
             results.append(result)
             printer.add(result)
     except KeyboardInterrupt:
-        # a target that hangs may hold anything, the lock of standard output too: an orderly end could wait for
-        # it for ever, and nothing here needs one
+        # a target that hangs may hold anything, the lock of standard output too: an orderly end
+        # could wait for it for ever, and nothing here needs one
         os._exit(ExitCode.INTERRUPTED)
     report = evaluation.report(results)
     checks = demands.check(report)
