@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
+
+# whoever started us may ignore these (nohup, a shell's background job); the processes that tests start must not
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # a shared core may take a second over what takes a millisecond
 hypothesis.settings.register_profile("ragsonde", deadline=None)
