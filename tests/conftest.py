@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 
-# whoever started us may ignore these (nohup, a shell's background job); the processes that tests start must not
+# whoever started us may ignore these (nohup, a background job); the processes that tests start must not
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
