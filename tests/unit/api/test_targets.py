@@ -1,5 +1,7 @@
+import importlib
 import json
 import threading
+import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -173,7 +175,9 @@ def test_a_url_that_nobody_serves_is_told(application):
 def test_a_module_that_fails_while_it_is_imported_is_bad_input(line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "ending_app.py").write_text(line, encoding="utf-8")
+    name = f"ending_{uuid.uuid4().hex}"  # imported by nobody before
+    (tmp_path / f"{name}.py").write_text(line, encoding="utf-8")
+    importlib.invalidate_caches()
 
-    with pytest.raises(InputError, match=r"--target ending_app:ask: importing it raised (System|ZeroDiv)"):
-        load_target("ending_app:ask", timeout_seconds=1)
+    with pytest.raises(InputError, match=rf"--target {name}:ask: importing it raised (System|ZeroDiv)"):
+        load_target(f"{name}:ask", timeout_seconds=1)
