@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ragsonde_schemas.errors import DecodeError
     from ragsonde_schemas.message import TraceMessage
     from ragsonde_schemas.span import Span
 
@@ -28,31 +29,58 @@ class DecodedMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeTrace:
-    """The spans of one whole trace: its root and its retrieval are among them, no parent is missing.
+    """The spans of one record: one root turn of a trace, with everything below it that is known.
 
     Attributes:
         format: name of the format they came in.
+        root: the root, or the span that stands in for one that never came.
         spans: by start time, the root among them; span ids are unique.
+        record_key: which root turn of the trace this is: '' for the first (usually the only) one, else the
+            root's span id.
     """
 
     format: str
     root: Span
     spans: tuple[Span, ...]
+    record_key: str = ""
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decoded:
-    """What one delivery held: native messages, or spans of any traces in any order.
+class ForeignDocument:
+    """One record as another tool writes it in JSON: a scorer run, a run tree, a response.
 
     Attributes:
-        format: `native`, `otlp_protobuf` or `otlp_json`.
-        warnings: what was mended in the spans; a message carries its own.
+        format: names the format, and so the rules that read it.
+        document: the object as it came, texts mended.
     """
 
     format: str
-    messages: tuple[DecodedMessage, ...] = ()
+    document: dict[str, Any]
+    warnings: tuple[str, ...] = ()
+
+
+Record = DecodedMessage | WholeTrace | ForeignDocument
+"""What is evaluated, before its fields are found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """What one delivery held: whole records, and spans of any traces in any order.
+
+    Attributes:
+        format: name of the format of the delivery (of the first record where an array mixes formats).
+        records: each is whole: nothing more is waited for.
+        spans: fragments, to be assembled.
+        faults: parts that could not be read beside others that could; the message is parked for the first of
+            them after the rest was worked on.
+        warnings: what was mended in the spans; a record carries its own.
+    """
+
+    format: str
+    records: tuple[Record, ...] = ()
     spans: tuple[Span, ...] = ()
+    faults: tuple[DecodeError, ...] = ()
     warnings: tuple[str, ...] = ()
 
 

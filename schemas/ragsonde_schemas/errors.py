@@ -4,6 +4,7 @@ RagsondeError
 +-- ConfigError            the operator changes the configuration
 +-- InputError             the person at the terminal changes the argument or the file
 +-- DecodeError            the producer's message is parked with `reason`
++-- ExtractionError        a mapping, extractor or resolver of the user's failed on a trace
 +-- JudgeUnavailableError  an outage: wait, no attempt is burned
 +-- JudgePausedError       credentials, model or quota: somebody must act, a probe resumes it
 +-- RepeatedCrashError     the evaluation took the process with it twice: it is failed and parked
@@ -46,10 +47,13 @@ class Cause(StrEnum):
 
     # skipped: there is nothing to score
     NO_CONTEXT = "no_context"
+    CONTEXT_TEXT_MISSING = "context_text_missing"
     EMPTY_RETRIEVAL = "empty_retrieval"
+    FILTERED_EMPTY = "filtered_empty"
     NO_QUERY = "no_query"
     NO_ANSWER = "no_answer"
     # error: there should have been a number
+    EXTRACTION_FAILED = "extraction_failed"
     NOT_ASSESSED = "not_assessed"
     VERDICT_MISMATCH = "verdict_mismatch"
     INVALID_VERDICT = "invalid_verdict"
@@ -98,6 +102,14 @@ class DecodeError(RagsondeError):
         self.reason = reason
         self.where = where
         super().__init__(f"{where}: {message}")
+
+
+class ExtractionError(RagsondeError):
+    """A mapping, an extractor or a resolver that the user configured failed on one trace.
+
+    The trace is stored and its scores are error(extraction_failed); nothing else is tried in its place.
+    The message names the field, the expression or function, and the kind of value it met.
+    """
 
 
 class JudgeUnavailableError(RagsondeError):

@@ -19,7 +19,11 @@ class ContextOrigin(StrEnum):
     PRODUCER = "producer"
     RERANKER = "reranker"
     RETRIEVER = "retriever"
+    TOOL = "tool"
     PROMPT = "prompt"
+    MAPPING = "mapping"
+    EXTRACTOR = "extractor"
+    RESOLVER = "resolver"
 
 
 class Sentence(Value):
@@ -42,15 +46,18 @@ class Context(Value):
     Attributes:
         rank: 0-based position in retrieval order.
         content: the text; blank contexts keep their rank, have no sentences and are never relevant.
+        retrieval_step: which of the trace's retrievals delivered it, from 0 in order of time; None where the
+            format does not tell them apart.
     """
 
-    rank: int
+    rank: int = 0
     content: str
     id: str | None = None
     score: float | None = None
     source_uri: str | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
     origin: ContextOrigin = ContextOrigin.PRODUCER
+    retrieval_step: int | None = None
     sentences: tuple[Sentence, ...] = ()
 
     @property
@@ -104,11 +111,20 @@ class FieldEvidence(Value):
 
 
 class Extraction(Value):
-    """How a trace was read: per field its evidence, and what looked odd."""
+    """How a trace was read: per field its evidence, and what looked odd.
+
+    Attributes:
+        gap: why there are no contexts, where that is known better than "unknown" or "none retrieved".
+        failure: what went wrong in a mapping, extractor or resolver; such a trace has no scores.
+        re_retrieved: the contexts were searched again at evaluation time: they measure today's index.
+    """
 
     format: str
     fields: dict[str, FieldEvidence] = Field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    gap: Cause | None = None
+    failure: str | None = None
+    re_retrieved: bool = False
 
 
 class TraceKey(Value):
@@ -177,9 +193,9 @@ class Trace(Value):
     def missing_contexts(self) -> Cause | None:
         """Why there is no context to judge, or None when there is one. All blank counts as empty."""
         if self.contexts is None:
-            return Cause.NO_CONTEXT
+            return self.extraction.gap or Cause.NO_CONTEXT
         if all(context.is_blank for context in self.contexts):
-            return Cause.EMPTY_RETRIEVAL
+            return self.extraction.gap or Cause.EMPTY_RETRIEVAL
         return None
 
     @property

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
+    from ragsonde.extraction.findings import Findings
     from ragsonde_schemas.assessment import Aspect, Assessment
+    from ragsonde_schemas.decoded import Record
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.errors import Cause, ParkReason
     from ragsonde_schemas.evaluation import (
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
         PlannedEvaluation,
     )
     from ragsonde_schemas.judge_call import JudgeCall
+    from ragsonde_schemas.open_record import AbsorbedTrace, AdmittedRecord, ClaimedRecord
+    from ragsonde_schemas.span import Span
     from ragsonde_schemas.trace import Trace
 
 
@@ -127,6 +131,55 @@ class TraceStore(Protocol):
         Raises:
             DatabaseLostError: Postgres is away.
         """
+        ...
+
+
+class SpanBuffer(Protocol):
+    """Where the spans of traces are gathered until a trace can be evaluated."""
+
+    def absorb(
+        self, spans: Sequence[Span], *, format_name: str, whole: frozenset[str]
+    ) -> list[AbsorbedTrace]:
+        """Stores spans of any traces in one transaction; the same span again changes nothing.
+
+        Of two versions of a span the fuller one stays, whichever came first: later end, then more
+        attributes, then the greater content. Every change sets anew when the trace is to be closed.
+
+        Args:
+            spans: as decoded.
+            format_name: of the message.
+            whole: ids of the traces of which this delivery holds all: they are due at once.
+
+        Raises:
+            DatabaseLostError: nothing was stored, or it is not known; call again.
+        """
+        ...
+
+    def claim(self, trace_id: str) -> ClaimedRecord | None:
+        """The spans of a trace that is due, under a lease; None when it is not, or somebody else has it.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+    def settle(self, claimed: ClaimedRecord, *, admitted: Sequence[AdmittedRecord]) -> bool:
+        """Closes a claimed trace; spans that came meanwhile keep it open.
+
+        Returns:
+            False when the claim is not ours any more, and nothing was written.
+
+        Raises:
+            DatabaseLostError: call again.
+        """
+        ...
+
+
+class Resolver(Protocol):
+    """Runs what users configured that may do I/O: extractors, and texts for contexts known by id only."""
+
+    def resolve(self, found: Findings, record: Record) -> Findings:
+        """What was found, completed; a failure of the user's code is in `failure`, never raised."""
         ...
 
 

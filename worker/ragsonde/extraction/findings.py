@@ -11,16 +11,24 @@ from ragsonde_schemas.trace import ContextOrigin, EvaluationWish, FieldEvidence,
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ragsonde_schemas.errors import Cause
+
 
 class FoundContext(NamedTuple):
-    """A context before it has a rank: its place in the list is its rank."""
+    """A context before it has a rank: its place in the list is its rank.
 
-    content: str
+    Attributes:
+        content: None where only an id is known, until a resolver has found the text.
+        retrieval_step: which of the trace's retrievals delivered it, from 0 in order of time.
+    """
+
+    content: str | None
     origin: ContextOrigin
     id: str | None = None
     score: float | None = None
     source_uri: str | None = None
     metadata: dict[str, Any] | None = None
+    retrieval_step: int | None = None
 
 
 class Found(NamedTuple):
@@ -36,13 +44,17 @@ class Findings:
 
     Attributes:
         format: name of the format the record came in.
+        record_key: which record of its trace this is; '' for the first or only one.
         claimed_at: the producer's time, naive for UTC; a string where it is no time.
         contexts: None = unknown, () = retrieval returned nothing.
         evidence: by field of the trace, the rule that found it.
+        gap, failure, re_retrieved: as in `Extraction`.
+        mapped_to_nothing: fields whose mapping or extractor found null, so that the next in order held.
     """
 
     format: str
     trace_id: str
+    record_key: str = ""
     event_id: str | None = None
     app: str | None = None
     environment: str | None = None
@@ -68,6 +80,10 @@ class Findings:
     sampling_probability: float = 1.0
     evidence: dict[str, FieldEvidence] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    gap: Cause | None = None
+    failure: str | None = None
+    re_retrieved: bool = False
+    mapped_to_nothing: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=256)

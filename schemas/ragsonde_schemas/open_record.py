@@ -1,0 +1,96 @@
+"""A trace whose spans are still being gathered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from ragsonde_schemas.value import Value
+
+if TYPE_CHECKING:
+    from ragsonde_schemas.span import Span
+
+
+class ClosingReason(StrEnum):
+    """Why a trace was taken as complete."""
+
+    WHOLE = "whole"
+    """One message brought root and retrieval, and no span's parent is missing."""
+    END_MARKER = "end_marker"
+    QUIET = "quiet"
+    """The root was seen and nothing new came for a while."""
+    NO_ROOT = "no_root"
+    """No root, and nothing new came for a longer while."""
+    MAX_WAIT = "max_wait"
+    OVER_LIMIT = "over_limit"
+
+
+class LateEffect(StrEnum):
+    """What spans did that came after their trace was closed."""
+
+    REVISION = "revision"
+    """What is judged changed: a new revision."""
+    UNCHANGED = "unchanged"
+    """What is judged is the same."""
+    OVER_LIMIT = "over_limit"
+    """The trace holds as many spans or bytes, or has as many revisions, as are kept: not used."""
+    EXPIRED = "expired"
+    """The other spans of their trace had been dropped by retention: not used."""
+
+
+class OpenRecordKey(Value):
+    """Names the spans of one trace in the buffer."""
+
+    trace_id: str
+
+
+class AdmittedRecord(Value):
+    """Where a record of the trace was stored first: later revisions stay there, whatever a late root says."""
+
+    record_key: str
+    app: str
+    day: date
+    occurred_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AbsorbedTrace:
+    """What became of the spans of one trace in a delivery.
+
+    Attributes:
+        is_due: it can be closed now: `claim` it.
+        new_spans: how many were not there before, or changed.
+        refused_spans: how many were over the limit and are not kept.
+    """
+
+    trace_id: str
+    is_due: bool
+    new_spans: int
+    refused_spans: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedRecord:
+    """A trace's spans, in the hands of one worker until its lease ends.
+
+    Attributes:
+        format: of the message that brought the first of them.
+        version: of the set of spans; counts changes.
+        claims: names this claim, which alone may settle it.
+        closed_before: it had been closed once, so these are late spans.
+        admitted: where its records were stored when it was closed before.
+        first_received_at: when the first of its spans came.
+    """
+
+    trace_id: str
+    format: str
+    spans: tuple[Span, ...]
+    version: int
+    claims: int
+    reason: ClosingReason
+    closed_before: bool
+    admitted: tuple[AdmittedRecord, ...]
+    first_received_at: datetime
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,1 @@
+"""HTTP in: what producers post is put on the queue, confirmed."""
