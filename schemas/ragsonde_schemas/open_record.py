@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,13 @@ class LateEffect(StrEnum):
     """The other spans of their trace had been dropped by retention: not used."""
 
 
+class FilterCause(StrEnum):
+    """Why a trace of spans was not stored."""
+
+    NOT_RAG = "not_rag"
+    """No span of it says that anything was retrieved, asked of a model or answered."""
+
+
 class OpenRecordKey(Value):
     """Names the spans of one trace in the buffer."""
 
@@ -51,7 +58,6 @@ class AdmittedRecord(Value):
 
     record_key: str
     app: str
-    day: date
     occurred_at: datetime
 
 
@@ -79,7 +85,10 @@ class ClaimedRecord:
         format: of the message that brought the first of them.
         version: of the set of spans; counts changes.
         claims: names this claim, which alone may settle it.
+        unfinished_claims: claims, this one included, since the trace was last settled.
         closed_before: it had been closed once, so these are late spans.
+        is_expired: no root is among them and a trace of this id is stored already: retention has dropped the
+            other spans, and what these say alone must not become a revision.
         admitted: where its records were stored when it was closed before.
         first_received_at: when the first of its spans came.
     """
@@ -89,8 +98,10 @@ class ClaimedRecord:
     spans: tuple[Span, ...]
     version: int
     claims: int
+    unfinished_claims: int
     reason: ClosingReason
     closed_before: bool
     admitted: tuple[AdmittedRecord, ...]
     first_received_at: datetime
+    is_expired: bool = False
     warnings: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from ragsonde_schemas.errors import BrokerLostError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ragsonde_schemas.evaluation import EvaluationKey
+    from ragsonde.intake.work_message import WorkKey
 
 
 class ListBroker:
@@ -23,13 +23,13 @@ class ListBroker:
     """
 
     def __init__(self, *, waiting: int = 0) -> None:
-        self.published: list[EvaluationKey] = []
+        self.published: list[WorkKey] = []
         self.batches: list[int] = []
         self.is_away = False
         self.refuses_publishing = False
         self._waiting = waiting
 
-    def publish_work(self, keys: Sequence[EvaluationKey]) -> None:
+    def publish_work(self, keys: Sequence[WorkKey]) -> None:
         self._require_presence()
         if self.refuses_publishing:
             raise BrokerLostError("amqp://127.0.0.1: not confirmed")

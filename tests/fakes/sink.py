@@ -45,3 +45,15 @@ class FakeSink:
 
     def on_stage(self, stage, seconds) -> None:
         self.told.append(("on_stage", (stage, seconds)))
+
+    def on_filtered(self, cause) -> None:
+        self.told.append(("on_filtered", (cause,)))
+
+    def on_closed(self, reason) -> None:
+        self.told.append(("on_closed", (reason,)))
+
+    def on_late_spans(self, effect) -> None:
+        self.told.append(("on_late_spans", (effect,)))
+
+    def on_mapped_to_nothing(self, field) -> None:
+        self.told.append(("on_mapped_to_nothing", (field,)))

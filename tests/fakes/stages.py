@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from fakes.clock import FakeClock
 from fakes.sink import FakeSink
+from fakes.span_buffer import FakeSpanBuffer
 from fakes.stores import FakeParkingStore, FakeTraceStore
 from ragsonde.decoding.limits import DecodingLimits
+from ragsonde.decoding.table import DEFAULT_FORMATS
+from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.isolation import ThreadIsolation
-from ragsonde.pipeline.evaluate_trace import Stages
+from ragsonde.pipeline.stages import Stages
+from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.scoring.table import build_scorers
 
 
@@ -19,11 +23,15 @@ def make_stages(*judges, scorers=None, rates=None, clock=None, **changes) -> Sta
         "judges": {judge.name: judge for judge in judges},
         "sample_rates": {judge.name: 1.0 for judge in judges} | (rates or {}),
         "traces": FakeTraceStore(clock=clock),
+        "spans": FakeSpanBuffer(clock=clock),
         "parking": FakeParkingStore(),
         "sink": FakeSink(),
         "clock": clock,
         "isolation": ThreadIsolation(),
         "limits": DecodingLimits(),
+        "formats": DEFAULT_FORMATS,
+        "mappings": Mappings(()),
+        "resolver": UserCodeResolver(()),
         "retention_days": 90,
         "deadline_seconds": 120.0,
         "insist": lambda action: action(),

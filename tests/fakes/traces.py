@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from ragsonde.assembly.records import gather_records
 from ragsonde.decoding.table import decode
-from ragsonde.extraction.table import extract
+from ragsonde.extraction.table import build_trace, find_fields
 from ragsonde.intake.deliveries import compute_message_key
 from ragsonde_schemas.decoded import Receipt
 from ragsonde_schemas.envelope import Envelope
@@ -43,5 +42,6 @@ def make_envelope(body=None, *, received_at=NOW, redelivered=False, **fields):
 def make_trace(*, received_at=NOW, **fields):
     """REFUND as a trace, with some fields changed."""
     envelope = make_envelope(received_at=received_at, **fields)
-    (record,) = gather_records(decode(envelope))
-    return extract(record, receipt=Receipt(received_at=received_at, published_at=None), retention_days=90)
+    (record,) = decode(envelope).records
+    (found,) = find_fields(record)
+    return build_trace(found, receipt=Receipt(received_at=received_at, published_at=None), retention_days=90)

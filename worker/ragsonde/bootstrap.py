@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ragsonde.celery_app import build_celery_app
 from ragsonde.decoding.limits import DecodingLimits
-from ragsonde.decoding.table import BINARY_FORMATS, JSON_FORMATS
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.health import Health
 from ragsonde.exposition.labels import judge_label, scorer_label
@@ -18,15 +17,19 @@ from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import build_routes
 from ragsonde.exposition.series import BUILD, CONFIG, WORKER_SERIES
 from ragsonde.exposition.sink import PrometheusSink
+from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.consumption import Consumption
 from ragsonde.intake.delivery_guard import DeliveryGuard
 from ragsonde.intake.isolation import ThreadIsolation
 from ragsonde.judging.table import build_judges
-from ragsonde.pipeline.evaluate_trace import STAGES, Stages
+from ragsonde.pipeline.stages import STAGES, Stages
+from ragsonde.plugins import load_formats
+from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.effective import hash_settings
 from ragsonde.storage.engine import build_engine, ping
 from ragsonde.storage.parking_store import PostgresParkingStore
+from ragsonde.storage.span_buffer import PostgresSpanBuffer
 from ragsonde.storage.suspect_store import PostgresSuspectStore
 from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde.tasks import register_tasks
@@ -105,10 +108,21 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
             lease_seconds=settings.lease_seconds,
             retention_days=settings.retention_days.trace,
         ),
+        spans=PostgresSpanBuffer(
+            engine,
+            clock=clock,
+            times=settings.assembly,
+            lease_seconds=settings.lease_seconds,
+            retention_days=settings.retention_days.trace,
+            span_retention_days=settings.retention_days.span,
+        ),
         parking=parking,
         sink=sink,
         clock=clock,
         isolation=isolation,
+        formats=load_formats(),
+        mappings=Mappings(settings.extraction),
+        resolver=UserCodeResolver(settings.extraction),
         limits=DecodingLimits(body_bytes=settings.max_body_bytes),
         retention_days=settings.retention_days.trace,
         deadline_seconds=settings.deadline_seconds,
@@ -144,7 +158,7 @@ def build_worker_series(
             scorers=tuple(
                 scorer_label(scorer.instance, version) for scorer in scorers for version in scorer.versions
             ),
-            formats=tuple(message_format.name for message_format in (*JSON_FORMATS, *BINARY_FORMATS)),
+            formats=load_formats().names,
             stages=STAGES,
         ),
     )

@@ -1,4 +1,4 @@
-"""What the monitor does: sweep, make and drop partitions, count queues and evaluations."""
+"""What the monitor does: sweep, close traces, make and drop partitions, count queues and evaluations."""
 
 from __future__ import annotations
 
@@ -7,39 +7,49 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from ragsonde.exposition.series import LEDGER_EVALUATIONS, QUEUE_MESSAGES, SWEPT
+from ragsonde.exposition.series import LEDGER_EVALUATIONS, OPEN_TRACES, QUEUE_MESSAGES, SWEPT
 from ragsonde.intake.topology import WORK
 from ragsonde.monitor import Job
 from ragsonde.storage.ledger import count_states
 from ragsonde.storage.partitions import drop_expired, ensure_partitions
-from ragsonde.storage.sweeping import take_due
+from ragsonde.storage.sweeping import count_open, take_due, take_due_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
 
     from sqlalchemy import Engine
 
     from ragsonde.exposition.registry import Series
+    from ragsonde.intake.work_message import WorkKey
     from ragsonde.ports import Clock
-    from ragsonde_schemas.evaluation import EvaluationKey
 
 logger = logging.getLogger(__name__)
 
 SWEEPER, PARTITIONS, RETENTION, QUEUES, LEDGER = "sweeper", "partitions", "retention", "queues", "ledger"
+ASSEMBLY, GATHERED = "assembly", "gathered"
 LEDGER_SPAN = timedelta(hours=24)
-JOB_NAMES = (SWEEPER, PARTITIONS, RETENTION, QUEUES, LEDGER)
+JOB_NAMES = (SWEEPER, ASSEMBLY, PARTITIONS, RETENTION, QUEUES, LEDGER, GATHERED)
 
 
 class Broker(Protocol):
     """What the jobs need of the broker; `Publisher` is it, and sees to it that our queues are declared."""
 
-    def publish_work(self, keys: Sequence[EvaluationKey]) -> None:
-        """Publishes a work message for each evaluation, confirmed."""
+    def publish_work(self, keys: Sequence[WorkKey]) -> None:
+        """Publishes a work message for each evaluation or gathered trace, confirmed."""
         ...
 
     def count_messages(self) -> dict[str, int]:
         """Messages ready in each of our queues, by name."""
         ...
+
+
+class _Take(Protocol):
+    """Takes what is due."""
+
+    def __call__(
+        self, engine: Engine, *, now: datetime, limit: int, queued_for_seconds: int
+    ) -> Sequence[WorkKey]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +62,8 @@ class MonitorOptions:
         sweep_batch: evaluations taken in one transaction.
         sweep_queue_limit: messages on the work queue beyond which the sweeper adds none: workers are behind,
             and an evaluation that waits there longer than `queued_for_seconds` would be queued once more.
+        assembly_queue_limit: likewise for traces to be closed; above the other, so that evaluations that wait
+            for a slow judge keep no trace from being closed.
         partition_days_ahead: days that have their partitions before they begin.
     """
 
@@ -60,11 +72,14 @@ class MonitorOptions:
     sweep_seconds: float = 5.0
     sweep_batch: int = 500
     sweep_queue_limit: int = 5_000
+    assembly_seconds: float = 1.0
+    assembly_queue_limit: int = 6_000
     partition_seconds: float = 3600.0
     partition_days_ahead: int = 7
     retention_seconds: float = 3600.0
     queue_seconds: float = 15.0
     ledger_seconds: float = 60.0
+    gathered_seconds: float = 15.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,14 +87,15 @@ class Chores:
     """The jobs' work, with what it needs.
 
     Attributes:
-        sweeping_broker, counting_broker: two connections, so that a slow publish does not hide how deep the
-            queues are.
+        sweeping_broker, closing_broker, counting_broker: three connections, so that a slow publish neither
+            keeps traces open nor hides how deep the queues are.
         should_pause: asked between batches; True ends a run early.
     """
 
     options: MonitorOptions
     engine: Engine
     sweeping_broker: Broker
+    closing_broker: Broker
     counting_broker: Broker
     series: Series
     clock: Clock
@@ -90,6 +106,7 @@ class Chores:
         options = self.options
         return (
             Job(name=SWEEPER, interval_seconds=options.sweep_seconds, run=self.sweep),
+            Job(name=ASSEMBLY, interval_seconds=options.assembly_seconds, run=self.close_traces),
             Job(name=PARTITIONS, interval_seconds=options.partition_seconds, run=self.make_partitions),
             Job(name=RETENTION, interval_seconds=options.retention_seconds, run=self.drop_partitions),
             Job(
@@ -101,6 +118,12 @@ class Chores:
                 run=self.count_ledger,
                 is_exclusive=False,
             ),
+            Job(
+                name=GATHERED,
+                interval_seconds=options.gathered_seconds,
+                run=self.count_gathered,
+                is_exclusive=False,
+            ),
         )
 
     def sweep(self) -> None:
@@ -110,19 +133,23 @@ class Chores:
             BrokerLostError: what was taken, if anything, is taken again when its time in the queue is over.
             DatabaseLostError: likewise.
         """
-        options = self.options
-        room = options.sweep_queue_limit - self.sweeping_broker.count_messages()[WORK]
-        while room > 0 and not self.should_pause():
-            limit = min(options.sweep_batch, room)
-            keys = take_due(
-                self.engine, now=self.clock.now(), limit=limit, queued_for_seconds=options.queued_for_seconds
-            )
-            if keys:
-                self.sweeping_broker.publish_work(keys)
-                self.series.add(SWEPT, len(keys))
-            if len(keys) < limit:
-                return
-            room -= len(keys)
+        self._publish_due(
+            take_due,
+            self.sweeping_broker,
+            queue_limit=self.options.sweep_queue_limit,
+            tell=lambda published: self.series.add(SWEPT, published),
+        )
+
+    def close_traces(self) -> None:
+        """Publishes the keys of gathered traces that are due, or whose worker's lease is over.
+
+        Raises:
+            BrokerLostError: what was taken, if anything, is taken again when its time in the queue is over.
+            DatabaseLostError: likewise.
+        """
+        self._publish_due(
+            take_due_records, self.closing_broker, queue_limit=self.options.assembly_queue_limit
+        )
 
     def make_partitions(self) -> None:
         """Makes the partitions of today and the days ahead."""
@@ -149,3 +176,25 @@ class Chores:
         """Shows how many evaluations of the last 24 hours are in which state."""
         counts = count_states(self.engine, since=self.clock.now() - LEDGER_SPAN)
         self.series.replace(LEDGER_EVALUATIONS, {key: float(count) for key, count in counts.items()})
+
+    def count_gathered(self) -> None:
+        """Shows how many traces are being gathered."""
+        self.series.set(OPEN_TRACES, float(count_open(self.engine)))
+
+    def _publish_due(
+        self, take: _Take, broker: Broker, *, queue_limit: int, tell: Callable[[int], None] = lambda _: None
+    ) -> None:
+        """In batches, while the queue has room; `tell` hears how many keys each one had."""
+        options = self.options
+        room = queue_limit - broker.count_messages()[WORK]
+        while room > 0 and not self.should_pause():
+            limit = min(options.sweep_batch, room)
+            keys = take(
+                self.engine, now=self.clock.now(), limit=limit, queued_for_seconds=options.queued_for_seconds
+            )
+            if keys:
+                broker.publish_work(keys)
+                tell(len(keys))
+            if len(keys) < limit:
+                return
+            room -= len(keys)

@@ -23,7 +23,14 @@ if TYPE_CHECKING:
         PlannedEvaluation,
     )
     from ragsonde_schemas.judge_call import JudgeCall
-    from ragsonde_schemas.open_record import AbsorbedTrace, AdmittedRecord, ClaimedRecord
+    from ragsonde_schemas.open_record import (
+        AbsorbedTrace,
+        AdmittedRecord,
+        ClaimedRecord,
+        ClosingReason,
+        FilterCause,
+        LateEffect,
+    )
     from ragsonde_schemas.span import Span
     from ragsonde_schemas.trace import Trace
 
@@ -240,6 +247,22 @@ class ScoreSink(Protocol):
 
     def on_parked_again(self, reason: ParkReason) -> None:
         """A message that is parked for this reason already came once more."""
+        ...
+
+    def on_filtered(self, cause: FilterCause) -> None:
+        """A trace was read and is not stored."""
+        ...
+
+    def on_closed(self, reason: ClosingReason) -> None:
+        """A trace's spans were taken as complete, its records are committed."""
+        ...
+
+    def on_late_spans(self, effect: LateEffect) -> None:
+        """A trace got spans after it had been closed, or more than are kept."""
+        ...
+
+    def on_mapped_to_nothing(self, field: str) -> None:
+        """The mapping or function for a field found null, so that the next in order held."""
         ...
 
     def on_stage(self, stage: str, seconds: float) -> None:

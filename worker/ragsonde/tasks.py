@@ -14,8 +14,10 @@ from pydantic import ValidationError
 from ragsonde.intake.delivery_guard import PatienceEndedError, StoppingError
 from ragsonde.intake.trace_consumer import BURY, EVALUATE, INGEST
 from ragsonde.intake.work_message import read_key, wrap_key
+from ragsonde.pipeline.closing import close_record
 from ragsonde.pipeline.evaluate_trace import evaluate, ingest
 from ragsonde_schemas.errors import ParkReason
+from ragsonde_schemas.open_record import OpenRecordKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from celery import Celery
 
     from ragsonde.intake.delivery_guard import DeliveryGuard
-    from ragsonde.pipeline.evaluate_trace import Stages
+    from ragsonde.pipeline.stages import Stages
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.evaluation import EvaluationKey
 
@@ -48,6 +50,10 @@ def register_tasks(
     def run_evaluation(key: EvaluationKey) -> None:
         guard.run_work(wrap_key(key), partial(evaluate, key, stages))
 
+    def close_and_evaluate(key: OpenRecordKey) -> None:
+        for evaluation in close_record(key, stages):
+            run_evaluation(evaluation)
+
     def take_message(envelope: Envelope) -> None:
         with in_flight(), _unacked_when_stopping():
             guard.run_ingest(envelope, partial(ingest, envelope, stages, run=run_evaluation))
@@ -57,10 +63,13 @@ def register_tasks(
             try:
                 key = read_key(envelope)
             except ValidationError:
-                message = "found no key of an evaluation in this work message; only ragsonde publishes them"
+                message = "found no key in this work message; only ragsonde publishes them"
                 guard.park(envelope, reason=ParkReason.INVALID_MESSAGE, message=message)
             else:
-                run_evaluation(key)
+                if isinstance(key, OpenRecordKey):
+                    guard.run_work(envelope, partial(close_and_evaluate, key))
+                else:
+                    run_evaluation(key)
 
     def take_dead_letter(envelope: Envelope) -> None:
         message = f"dead-lettered by the broker: {envelope.headers.get('x-death', 'no x-death header')}"

@@ -65,6 +65,7 @@ class Deployment:
             ),
             engine=self.engine,
             sweeping_broker=broker,
+            closing_broker=broker,
             counting_broker=broker,
             series=self.series,
             clock=self.clock,

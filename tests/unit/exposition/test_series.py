@@ -39,6 +39,7 @@ REFERENCE = [
     ("sink_failures_total", "counter", ""),
     ("queue_messages", "snapshot", "queue"),
     ("ledger_evaluations", "snapshot", "judge state"),
+    ("open_traces", "gauge", ""),
     ("swept_total", "counter", ""),
     ("monitor_job_last_success_timestamp_seconds", "gauge", "job_name"),
     ("monitor_job_seconds", "gauge", "job_name"),

@@ -2,7 +2,14 @@ import json
 
 import pytest
 
-from ragsonde.extraction.documents import Document, read_document, read_documents, read_name, read_score
+from ragsonde.extraction.documents import (
+    Document,
+    read_delivered,
+    read_document,
+    read_documents,
+    read_name,
+    read_score,
+)
 
 TEXT = "A refund takes 14 days."
 
@@ -71,6 +78,7 @@ def test_a_list_or_an_object_with_documents_is_a_list_of_documents():
     expected = [Document("a"), Document("b")]
     assert expected == read_documents(["a", {"text": "b"}]) == read_documents({"documents": ["a", "b"]})
     assert read_documents([]) == []
+    assert expected == read_documents({"query": "q", "results": [{"content": "a"}, {"content": "b"}]})
     assert read_documents({"other": []}) is None
     assert read_documents("a") is None
 
@@ -85,3 +93,21 @@ def test_what_is_no_finite_number_is_no_score(value):
 )
 def test_names_are_texts_or_whole_numbers(value, name):
     assert name == read_name(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "texts"),
+    [
+        ('[{"text": "a"}, "b"]', ["a", "b"]),
+        ([{"text": "a"}], ["a"]),
+        ({"results": [{"content": "a", "url": "u"}]}, ["a"]),
+        ('{"temperature": 7}', ['{"temperature": 7}']),
+        ("plain", ["plain"]),
+        (7, ["7"]),
+        ("[]", []),
+        (" ", []),
+        (None, []),
+    ],
+)
+def test_what_a_tool_returned_is_a_list_or_one_text(value, texts):
+    assert texts == [document.content for document in read_delivered(value)]

@@ -3,7 +3,8 @@ import json
 import pytest
 
 from builders.spans import make_span, make_whole
-from ragsonde.extraction.openinference import find_in_spans, is_app_name
+from ragsonde.extraction.resource_names import is_app_name
+from ragsonde.extraction.span_findings import find_in_spans
 
 QUESTION = "How long does a refund take?"
 ANSWER = "14 days."
@@ -22,7 +23,8 @@ def root(attributes=None, **fields):
 
 
 def find(*spans):
-    return find_in_spans(make_whole(*spans))
+    (found,) = find_in_spans(make_whole(*spans))
+    return found
 
 
 def rule(found, field):

@@ -4,8 +4,10 @@ import pytest
 
 from builders.spans import make_span
 from ragsonde.extraction.findings import cite
-from ragsonde.extraction.openinference_contexts import find_contexts, has_retrieval
-from ragsonde.extraction.span_tree import SpanTree
+from ragsonde.extraction.options import RetrievalOptions
+from ragsonde.extraction.retrievals import choose_contexts
+from ragsonde.extraction.span_findings import read_steps
+from ragsonde.extraction.step_tree import StepTree
 
 ROOT = make_span(1, kind="CHAIN")
 
@@ -38,7 +40,8 @@ def reranker(span_id, *items, parent=1, **options):
 
 
 def find(*spans):
-    return find_contexts(SpanTree([ROOT, *spans]))
+    (found,) = choose_contexts(StepTree(read_steps([ROOT, *spans])), options=RetrievalOptions())
+    return found
 
 
 def texts(found):
@@ -140,14 +143,18 @@ def test_a_reranker_that_recorded_nothing_leaves_the_retrievers():
     assert texts(find(retriever(2, "a"), reranker(3))) == ["a"]
 
 
-def test_a_document_without_text_is_blank_with_a_warning():
+def test_a_document_without_text_is_told_with_a_warning():
     found = find(retriever(2, {"id": "1", "score": 0.5}, "b"))
-    assert texts(found) == ["", "b"]
+    assert texts(found) == [None, "b"]
     assert found.warnings == ("contexts: 1 of 2 documents have no text",)
 
 
-def test_documents_that_are_ids_only_are_no_contexts():
-    assert find(retriever(2, {"id": "1"}, {"id": "2"})).contexts is None
+def test_documents_that_are_ids_only_are_contexts_whose_texts_are_to_be_resolved():
+    found = find(retriever(2, {"id": "1"}, {"id": "2", "score": 0.5}))
+    assert [(context.content, context.id, context.score) for context in found.contexts] == [
+        (None, "1", None),
+        (None, "2", 0.5),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -193,9 +200,3 @@ def test_last_comes_the_system_message():
 def test_an_empty_retrieval_is_final():
     prompt = make_span(3, 1, kind="PROMPT", attributes={"llm.prompt_template.variables": '{"context": "x"}'})
     assert find(retriever(2, output=[]), prompt).contexts == ()
-
-
-def test_a_retrieval_is_a_retriever_or_a_reranker():
-    assert has_retrieval(SpanTree([ROOT, retriever(2)]))
-    assert has_retrieval(SpanTree([ROOT, reranker(2)]))
-    assert not has_retrieval(SpanTree([ROOT, make_span(2, 1, kind="LLM"), make_span(3, 1)]))

@@ -1,3 +1,5 @@
+import pytest
+
 from builders.spans import make_span
 from ragsonde.extraction.flattened import read_flattened
 from ragsonde.extraction.span_tree import SpanTree
@@ -16,9 +18,16 @@ def test_spans_stand_in_order_of_time_with_roots_and_orphans():
     assert ids(tree.orphans) == [4]
 
 
-def test_of_equal_ids_the_last_one_holds():
-    tree = SpanTree([make_span(1, name="old"), make_span(1, name="new")])
-    assert [span.name for span in tree.spans] == ["new"]
+@pytest.mark.parametrize(
+    ("thin", "full"),
+    [
+        (make_span(1), make_span(1, attributes={"a": 1})),
+        (make_span(1, end=2), make_span(1, end=3)),
+        (make_span(1, name="a"), make_span(1, name="b")),
+    ],
+)
+def test_of_equal_ids_the_fuller_one_holds_in_either_order(thin, full):
+    assert SpanTree([thin, full]).spans == SpanTree([full, thin]).spans == (full,)
 
 
 def test_ancestors_are_nearest_first():
@@ -32,14 +41,20 @@ def test_ancestors_end_at_a_missing_parent_and_in_a_circle():
     orphan = make_span(2, 99)
     assert ids(SpanTree([orphan]).ancestors(orphan)) == []
     circle = [make_span(1, 3), make_span(2, 1), make_span(3, 2)]
-    assert ids(SpanTree(circle).ancestors(circle[0])) == [3, 2]
+    tree = SpanTree(circle)
+    assert ids(tree.loops) == [1]
+    assert [ids(tree.ancestors(span)) for span in circle] == [[], [1], [2, 1]]
     own = make_span(1, 1)
     assert ids(SpanTree([own]).ancestors(own)) == []
 
 
-def test_ancestors_are_bounded():
-    spans = [make_span(1), *(make_span(number, number - 1) for number in range(2, 1000))]
-    assert len(list(SpanTree(spans).ancestors(spans[-1]))) == 256
+def test_each_tree_is_listed_under_its_topmost_span():
+    spans = [make_span(3), make_span(1, 99), make_span(2, 3), make_span(4, 5), make_span(5, 4)]
+    assert [(ids([top])[0], ids(members)) for top, members in SpanTree(spans).list_trees()] == [
+        (1, [1]),
+        (3, [2, 3]),
+        (4, [4, 5]),
+    ]
 
 
 def test_flattened_lists_are_read_by_index():

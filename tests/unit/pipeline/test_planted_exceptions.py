@@ -6,6 +6,8 @@ from contextlib import nullcontext
 import pytest
 from celery import Celery
 
+from builders.rag_spans import RAG_SPANS
+from builders.spans import write_export
 from fakes.judge import FakeJudge
 from fakes.stages import make_stages, states
 from fakes.stores import FakeSuspectStore
@@ -13,7 +15,7 @@ from fakes.traces import make_envelope
 from ragsonde.intake.delivery_guard import DeliveryGuard
 from ragsonde.intake.topology import TRACES, WORK
 from ragsonde.intake.trace_consumer import INGEST
-from ragsonde.pipeline import evaluate_trace
+from ragsonde.pipeline import admitting, closing, evaluate_trace, reading
 from ragsonde.tasks import register_tasks
 from ragsonde_schemas.errors import ParkReason
 
@@ -54,12 +56,19 @@ def assert_parked_once(stages, *, queue, body=None):
 
 
 @pytest.mark.parametrize(
-    "stage", ["decode", "gather_records", "extract", "plan_evaluations", "judge_and_score"]
+    ("module", "stage"),
+    [
+        (reading, "decode"),
+        (reading, "find_fields"),
+        (reading, "build_trace"),
+        (admitting, "plan_evaluations"),
+        (evaluate_trace, "judge_and_score"),
+    ],
 )
-def test_in_a_pure_stage(stage, monkeypatch):
+def test_in_a_pure_stage(module, stage, monkeypatch):
     stages, envelope = make(), make_envelope()
     with monkeypatch.context() as planted:
-        planted.setattr(evaluate_trace, stage, explode)
+        planted.setattr(module, stage, explode)
         run(stages, envelope)
     if stage == "judge_and_score":
         assert_parked_once(stages, queue=WORK)
@@ -68,6 +77,34 @@ def test_in_a_pure_stage(stage, monkeypatch):
     run(stages, envelope)
     wanted = {"lexical": "scored", "gpt": "failed" if stage == "judge_and_score" else "scored"}
     assert states(stages) == wanted
+
+
+@pytest.mark.parametrize(
+    ("module", "stage"),
+    [(evaluate_trace, "is_whole"), (closing, "gather_records"), (reading, "find_fields")],
+)
+def test_while_spans_become_a_trace(module, stage, monkeypatch):
+    stages, envelope = make(), make_envelope(write_export(*RAG_SPANS))
+    with monkeypatch.context() as planted:
+        planted.setattr(module, stage, explode)
+        run(stages, envelope)
+    (parked,) = stages.parking.parked
+    assert (parked.reason, parked.envelope.body) == (ParkReason.INTERNAL_ERROR, envelope.body)
+    stages.clock.advance(151)  # the lease of the spans that were claimed is over
+    run(stages, envelope)
+    assert states(stages) == {"lexical": "scored", "gpt": "scored"}
+
+
+@pytest.mark.parametrize("method", ["absorb", "claim", "settle"])
+def test_in_the_span_buffer(method, monkeypatch):
+    stages, envelope = make(), make_envelope(write_export(*RAG_SPANS))
+    with monkeypatch.context() as planted:
+        planted.setattr(stages.spans, method, explode)
+        run(stages, envelope)
+    assert [parked.reason for parked in stages.parking.parked] == [ParkReason.INTERNAL_ERROR]
+    stages.clock.advance(151)
+    run(stages, envelope)
+    assert states(stages) == {"lexical": "scored", "gpt": "scored"}
 
 
 @pytest.mark.parametrize("method", ["admit", "claim", "finish"])

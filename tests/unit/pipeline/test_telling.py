@@ -10,7 +10,8 @@ from fakes.evaluations import make_calls, make_outage_call
 from fakes.judge import FakeJudge
 from fakes.stages import make_stages
 from fakes.traces import make_envelope, make_trace
-from ragsonde.pipeline.evaluate_trace import admit, evaluate, ingest
+from ragsonde.pipeline.admitting import admit
+from ragsonde.pipeline.evaluate_trace import evaluate, ingest
 from ragsonde_schemas.assessment import Assessment
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError, ParkReason
 from ragsonde_schemas.evaluation import EvaluationState
@@ -35,7 +36,7 @@ def start(*troubles):
     """A judge and stages in which one evaluation waits for it."""
     judge = InterruptedJudge(*troubles)
     stages = make_stages(judge)
-    (key,) = admit(make_trace(), stages)
+    (key,) = admit(make_trace(), stages).pending
     return judge, stages, key
 
 

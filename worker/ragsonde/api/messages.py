@@ -1,21 +1,20 @@
-"""Cuts a file into messages: JSON lines, a JSON array, or one message of any known format."""
+"""Cuts a file into messages: JSON lines, a JSON array, one message of any format, or promptfoo's tests."""
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from ragsonde.api.promptfoo import is_promptfoo, read_tests
+from ragsonde.decoding.array_items import find_items
 from ragsonde_schemas.errors import InputError
 
 STDIN = "-"
 _LINE_SUFFIXES = {".jsonl", ".ndjson"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CONTROL_BYTES = frozenset(range(0x20)) - frozenset(b"\t\n\r")
-_DECODER = json.JSONDecoder()
-_BLANKS = re.compile(r"[ \t\r\n]*")
 
 
 class Message(NamedTuple):
@@ -30,12 +29,14 @@ class Message(NamedTuple):
 
 
 def read_messages(path: str | Path) -> list[Message]:
-    """The messages of a file, or of standard input for `-`.
+    """The messages of a file, or of standard input for `-`; of a YAML file, promptfoo's tests.
 
     Raises:
         InputError: the file cannot be read, or there is nothing in it.
     """
     is_stdin = str(path) == STDIN
+    if not is_stdin and is_promptfoo(path):
+        return [Message(test.place, test.body) for test in read_tests(path)]
     try:
         body = sys.stdin.buffer.read() if is_stdin else Path(path).read_bytes()
     except OSError as error:
@@ -79,29 +80,12 @@ def split_messages(body: bytes, *, name: str, is_lines: bool = False) -> list[Me
 
 def _split_array(text: str, *, name: str) -> list[Message] | None:
     """The items of a JSON array with the lines they begin in; None where the text is none or empty."""
-    if text.lstrip()[:1] != "[":
-        return None
     items: list[Message] = []
-    position, line = text.index("[") + 1, 1
-    counted = 0
-    while True:
-        position = _skip_blanks(text, position)
-        try:
-            _, end = _DECODER.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            return None
-        line, counted = line + text.count("\n", counted, position), position
-        items.append(Message(f"{name}:{line} (item {len(items) + 1})", text[position:end].encode()))
-        position = _skip_blanks(text, end)
-        if text[position : position + 1] != ",":
-            break
-        position += 1
-    return items if text[position:].strip() == "]" else None
-
-
-def _skip_blanks(text: str, position: int) -> int:
-    found = _BLANKS.match(text, position)
-    return found.end() if found else position
+    line, counted = 1, 0
+    for begin, end in find_items(text) or ():
+        line, counted = line + text.count("\n", counted, begin), begin
+        items.append(Message(f"{name}:{line} (item {len(items) + 1})", text[begin:end].encode()))
+    return items or None
 
 
 def _read_json_text(body: bytes) -> str | None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragsonde.api.messages import Message, read_messages, split_messages
+from ragsonde.api.rules import Rules, own_rules
 from ragsonde.assembly.records import gather_records
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.decoding.table import decode
-from ragsonde.extraction.table import extract
 from ragsonde_schemas.decoded import Receipt
 from ragsonde_schemas.envelope import Envelope
 from ragsonde_schemas.errors import DecodeError, InputError
@@ -23,13 +23,13 @@ from ragsonde_schemas.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ragsonde_schemas.decoded import Decoded, Record
+    from ragsonde_schemas.span import Span
+
     Source = str | bytes | Path | Iterable[Mapping[str, Any] | Trace]
 
 FILE_LIMITS = DecodingLimits(body_bytes=128 * 1024 * 1024)
 """What a person names on the command line may be larger than what a queue brings."""
-
-_ALL_TIMES_DAYS = 365_000
-"""Nothing is stored here, so no time is too old to be believed."""
 
 
 class Item(NamedTuple):
@@ -49,20 +49,21 @@ class BadMessage(NamedTuple):
         return f"{self.place}: {self.problem}"
 
 
-def read_items(source: Source) -> tuple[list[Item], list[BadMessage]]:
+def read_items(source: Source, *, rules: Rules | None = None) -> tuple[list[Item], list[BadMessage]]:
     """The traces of a source in order, and what in it is none.
 
     Args:
         source: a path (`-`: standard input), JSON lines, native messages as mappings, or traces.
+        rules: how fields are found; by default without any configuration.
 
     Raises:
         InputError: there is nothing to read.
     """
     if isinstance(source, Path) or (isinstance(source, str) and not source.lstrip().startswith(("{", "["))):
-        return decode_messages(read_messages(source))
+        return decode_messages(read_messages(source), rules=rules)
     if isinstance(source, str | bytes):
         body = source.encode() if isinstance(source, str) else source
-        return decode_messages(split_messages(body, name="data"))
+        return decode_messages(split_messages(body, name="data"), rules=rules)
     items: list[Item] = []
     bad: list[BadMessage] = []
     for number, given in enumerate(source, start=1):
@@ -70,45 +71,135 @@ def read_items(source: Source) -> tuple[list[Item], list[BadMessage]]:
             items.append(Item(f"item {number}", given))
             continue
         message = Message(f"item {number}", encode_mapping(given, place=f"item {number}"))
-        found, wrong = decode_messages([message], content_type=CONTENT_TYPE)
+        found, wrong = decode_messages([message], content_type=CONTENT_TYPE, rules=rules)
         items += found
         bad += wrong
     return items, bad
 
 
 def decode_messages(
-    messages: Iterable[Message], *, content_type: str | None = None
+    messages: Iterable[Message], *, content_type: str | None = None, rules: Rules | None = None
 ) -> tuple[list[Item], list[BadMessage]]:
-    """The traces in messages, in order, and the messages that are none."""
-    items: list[Item] = []
-    bad: list[BadMessage] = []
+    """The traces in messages, in order, and the messages that are none.
+
+    Spans of one trace may be spread over the messages: nothing more will come, so all that there is of a
+    trace is taken as the whole of it, and stands where the first of it was.
+
+    Args:
+        messages: of one source.
+        content_type: of all of them, where it is known.
+        rules: how fields are found; by default without any configuration.
+    """
+    gathered = _Gathered(rules or own_rules(), receipt=Receipt(received_at=datetime.now(UTC)))
     for message in messages:
-        try:
-            items += [
-                Item(message.place, trace) for trace in read_traces(message.body, content_type=content_type)
-            ]
-        except DecodeError as error:
-            bad.append(BadMessage(message.place, f"{error} ({error.reason})"))
-    return items, bad
+        gathered.add(message, content_type=content_type)
+    return gathered.finish()
 
 
-def read_traces(body: bytes, *, content_type: str | None = None) -> tuple[Trace, ...]:
-    """The traces in one message.
+def read_traces(
+    body: bytes, *, content_type: str | None = None, rules: Rules | None = None
+) -> tuple[Trace, ...]:
+    """The traces in one message, none where its spans are of no RAG application.
 
     Raises:
-        DecodeError: it is no message of a known format, or no whole trace.
+        DecodeError: something in it is no message of a known format.
     """
-    now = datetime.now(UTC)
+    rules = rules or own_rules()
+    receipt = Receipt(received_at=datetime.now(UTC))
+    traces = (
+        trace
+        for record in read_records(body, content_type=content_type, rules=rules)
+        for trace in rules.read(record, receipt=receipt)
+    )
+    return tuple(traces)
+
+
+def read_records(
+    body: bytes, *, content_type: str | None = None, rules: Rules | None = None
+) -> tuple[Record, ...]:
+    """The records in one message, its spans taken as all there is of their traces.
+
+    Raises:
+        DecodeError: something in it is no message of a known format.
+    """
+    decoded = _decode(body, content_type=content_type, rules=rules or own_rules())
+    if decoded.faults:
+        raise decoded.faults[0]
+    by_trace: dict[str, list[Span]] = {}
+    for span in decoded.spans:
+        by_trace.setdefault(span.trace_id, []).append(span)
+    wholes = (
+        gather_records(spans, format_name=decoded.format, warnings=decoded.warnings)
+        for spans in by_trace.values()
+    )
+    return (*decoded.records, *(record for records in wholes for record in records))
+
+
+class _SpansOfTrace(NamedTuple):
+    """The spans of one trace in a source, and where the first of them stood."""
+
+    number: int
+    place: str
+    format: str
+    spans: list[Span]
+
+
+class _Gathered:
+    """The traces of a source, while it is read."""
+
+    def __init__(self, rules: Rules, *, receipt: Receipt) -> None:
+        self._rules = rules
+        self._receipt = receipt
+        self._count = 0
+        self._items: list[tuple[int, Item]] = []
+        self._bad: list[BadMessage] = []
+        self._spans: dict[str, _SpansOfTrace] = {}
+
+    def add(self, message: Message, *, content_type: str | None) -> None:
+        """Reads one message."""
+        self._count += 1
+        try:
+            decoded = _decode(message.body, content_type=content_type, rules=self._rules)
+        except DecodeError as error:
+            self._refuse(message.place, error)
+            return
+        for fault in decoded.faults:
+            self._refuse(message.place, fault)
+        for record in decoded.records:
+            self._read(record, number=self._count, place=message.place)
+        for span in decoded.spans:
+            start = _SpansOfTrace(self._count, message.place, decoded.format, [])
+            self._spans.setdefault(span.trace_id, start).spans.append(span)
+
+    def finish(self) -> tuple[list[Item], list[BadMessage]]:
+        """Everything that was read, in the order of the source."""
+        for known in self._spans.values():
+            for record in gather_records(known.spans, format_name=known.format):
+                self._read(record, number=known.number, place=known.place)
+        self._items.sort(key=lambda item: item[0])
+        return [item for _, item in self._items], self._bad
+
+    def _read(self, record: Record, *, number: int, place: str) -> None:
+        try:
+            traces = self._rules.read(record, receipt=self._receipt)
+        except DecodeError as error:
+            self._refuse(place, error)
+            return
+        self._items += [(number, Item(place, trace)) for trace in traces]
+
+    def _refuse(self, place: str, error: DecodeError) -> None:
+        self._bad.append(BadMessage(place, f"{error} ({error.reason})"))
+
+
+def _decode(body: bytes, *, content_type: str | None, rules: Rules) -> Decoded:
     envelope = Envelope(
         body=body,
         body_bytes=len(body),
         content_type=content_type,
         message_key=hashlib.sha256(body).hexdigest(),
-        received_at=now,
+        received_at=datetime.now(UTC),
     )
-    records = gather_records(decode(envelope, limits=FILE_LIMITS))
-    receipt = Receipt(received_at=now)
-    return tuple(extract(record, receipt=receipt, retention_days=_ALL_TIMES_DAYS) for record in records)
+    return decode(envelope, limits=FILE_LIMITS, formats=rules.formats)
 
 
 def encode_mapping(given: object, *, place: str) -> bytes:

@@ -1,72 +1,121 @@
-"""Records from what one delivery held: native messages as they are, spans when they are one whole trace."""
+"""Records from the spans of one trace: one for each root turn, whatever is missing or came twice."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from bisect import bisect_left
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
-from ragsonde.extraction.openinference_contexts import has_retrieval
-from ragsonde.extraction.span_tree import SpanTree
-from ragsonde_schemas.decoded import Decoded, DecodedMessage, WholeTrace
-from ragsonde_schemas.errors import DecodeError, ParkReason
+from ragsonde.extraction.span_findings import read_steps
+from ragsonde.extraction.span_tree import SpanTree, get_place
+from ragsonde.extraction.steps import Step, StepKind
+from ragsonde.extraction.tool_results import is_answered
+from ragsonde_schemas.decoded import WholeTrace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ragsonde_schemas.span import Span
 
-_NAMED_AT_MOST = 3
+_RETRIEVALS = frozenset({StepKind.RETRIEVER, StepKind.RERANKER})
 
 
-def gather_records(decoded: Decoded) -> tuple[DecodedMessage | WholeTrace, ...]:
-    """What can be evaluated of a delivery: its messages, and its spans as one trace.
+class _Turn(NamedTuple):
+    """Spans that belong together: those below one root, and what else was found to be a part of it."""
 
-    Spans are one whole trace when they share a trace id, one of them is the root, every other one's parent
-    is among them, and so is the retrieval (a span of OpenInference's kinds RETRIEVER or RERANKER).
+    root: Span
+    spans: list[Span]
 
-    Raises:
-        DecodeError: INCOMPLETE_TRACE that names what is missing.
+
+def gather_records(
+    spans: Sequence[Span], *, format_name: str, warnings: tuple[str, ...] = ()
+) -> tuple[WholeTrace, ...]:
+    """The records of one trace: a root with everything below it, for each root that is a turn.
+
+    A span whose parent never came is a part of the root within whose time it started, else of the first one;
+    where no root came at all, spans that lack the same parent are a turn, under the earliest of them. Spans
+    without any generation or answer, such as a retrieval under a root of its own, are a part of the turn that
+    follows. The first turn's record key is '', every other one's is its root's span id.
+
+    Args:
+        spans: of one trace, in any order, any of them more than once; none gives no record.
+        format_name: the format they came in.
+        warnings: what was mended in them; told with every record.
     """
-    if not decoded.spans:
-        return decoded.messages
-    _check_one_trace(decoded.spans)
-    tree = SpanTree(decoded.spans)
-    root = _find_root(tree)
-    if not has_retrieval(tree):
-        raise _miss(
-            f"found no span of openinference.span.kind RETRIEVER or RERANKER among {len(tree.spans)} spans: "
-            "the retrieval is missing, or comes in another message"
+    turns = _join_parts(_find_turns(SpanTree(spans)))
+    return tuple(
+        WholeTrace(
+            format=format_name,
+            root=turn.root,
+            spans=tuple(sorted(turn.spans, key=get_place)),
+            record_key=turn.root.span_id if place else "",
+            warnings=warnings,
         )
-    whole = WholeTrace(format=decoded.format, root=root, spans=tree.spans, warnings=decoded.warnings)
-    return (*decoded.messages, whole)
+        for place, turn in enumerate(turns)
+    )
 
 
-def _check_one_trace(spans: Sequence[Span]) -> None:
-    trace_ids = list(dict.fromkeys(span.trace_id for span in spans))
-    if len(trace_ids) > 1:
-        raise _miss(f"found spans of {len(trace_ids)} traces ({_name(trace_ids)}), expected those of one")
+def is_whole(spans: Sequence[Span]) -> bool:
+    """True when nothing is waited for: each turn has its root and its retrieval, no parent is missing.
+
+    A tool's result is a retrieval when a generation started after it.
+    """
+    tree = SpanTree(spans)
+    if not tree.roots or tree.orphans or tree.loops:
+        return False
+    return all(_has_retrieval(read_steps(turn.spans)) for turn in _join_parts(_find_turns(tree)))
 
 
-def _find_root(tree: SpanTree) -> Span:
-    if tree.orphans:
-        parents = list(dict.fromkeys(str(span.parent_span_id) for span in tree.orphans))
-        kind = "a parent" if tree.roots else "the root, and a parent"
-        raise _miss(
-            f"{kind} is missing: {len(tree.orphans)} spans name parents that are not here ({_name(parents)})"
-        )
-    if not tree.roots:
-        raise _miss(
-            f"the root is missing: each of the {len(tree.spans)} spans names another one as its parent"
-        )
-    if len(tree.roots) > 1:
-        ids = [span.span_id for span in tree.roots]
-        raise _miss(f"found {len(ids)} root spans ({_name(ids)}), expected one root in a trace")
-    return tree.roots[0]
+def _has_retrieval(steps: tuple[Step, ...]) -> bool:
+    return any(step.kind in _RETRIEVALS for step in steps) or is_answered(steps)
 
 
-def _name(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _NAMED_AT_MOST} more" if len(ids) > _NAMED_AT_MOST else ""
-    return ", ".join(ids[:_NAMED_AT_MOST]) + more
+def _find_turns(tree: SpanTree) -> list[_Turn]:
+    """The trees of the trace under their roots, in order of the roots' start."""
+    turns = {root.span_id: _Turn(root, []) for root in tree.roots}
+    ends = list(accumulate((root.end_ns for root in tree.roots), max))
+    for top, members in tree.list_trees():
+        if top.span_id in turns:
+            key = top.span_id
+        elif tree.roots:
+            key = _find_owner(top, tree.roots, ends=ends).span_id
+        else:
+            key = f"below {top.parent_span_id}"
+            turns.setdefault(key, _Turn(top, []))
+        turns[key].spans.extend(members)
+    return sorted(turns.values(), key=lambda turn: (turn.root.start_ns, turn.root.span_id))
 
 
-def _miss(message: str) -> DecodeError:
-    return DecodeError(ParkReason.INCOMPLETE_TRACE, message, where="spans")
+def _find_owner(orphan: Span, roots: Sequence[Span], *, ends: Sequence[int]) -> Span:
+    """The first root within whose time `orphan` started, else the first of all.
+
+    Args:
+        orphan: the topmost span of a tree whose parent is missing.
+        roots: in order of start.
+        ends: for each root the latest end of it and those before it.
+    """
+    place = bisect_left(ends, orphan.start_ns)
+    is_within = place < len(roots) and roots[place].start_ns <= orphan.start_ns
+    return roots[place] if is_within else roots[0]
+
+
+def _join_parts(turns: list[_Turn]) -> list[_Turn]:
+    """Turns, each with the parts before it, or at the very end, that hold no generation and no answer."""
+    if len(turns) <= 1:
+        return turns
+    joined: list[_Turn] = []
+    parts: list[Span] = []
+    for turn in turns:
+        if _is_turn(turn.spans):
+            joined.append(_Turn(turn.root, [*parts, *turn.spans]))
+            parts = []
+        else:
+            parts.extend(turn.spans)
+    if joined:
+        joined[-1].spans.extend(parts)
+        return joined
+    return [_Turn(turns[0].root, parts)]
+
+
+def _is_turn(spans: Iterable[Span]) -> bool:
+    return any(step.kind is StepKind.GENERATION or step.answer.value for step in read_steps(spans))

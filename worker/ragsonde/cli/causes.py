@@ -7,9 +7,12 @@ from ragsonde_schemas.errors import Cause
 
 MEANINGS: dict[str, str] = {
     Cause.NO_CONTEXT: "the message has no contexts: it is not known what was retrieved",
+    Cause.CONTEXT_TEXT_MISSING: "the contexts are known by id only: configure a resolver that finds their texts",
     Cause.EMPTY_RETRIEVAL: "retrieval returned nothing, so there is nothing to score",
+    Cause.FILTERED_EMPTY: "the mapping's filter left none of the contexts that were retrieved",
     Cause.NO_QUERY: "the message has no question",
     Cause.NO_ANSWER: "the message has no answer, and this scorer needs one",
+    Cause.EXTRACTION_FAILED: "a mapping, extractor or resolver of your configuration failed on the trace",
     Cause.NOT_ASSESSED: "the judge did not say what this scorer needs: choose another judge or scorer",
     Cause.VERDICT_MISMATCH: "the judge spoke of contexts or sentences that do not exist, or left some out",
     Cause.INVALID_VERDICT: "a verdict of the judge is none of the allowed values",

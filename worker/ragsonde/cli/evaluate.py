@@ -1,13 +1,16 @@
 """`ragsonde evaluate`."""
 
 import os
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from ragsonde.api.evaluation import Evaluation
+from ragsonde.api.rules import build_rules
 from ragsonde.api.targets import load_target
+from ragsonde.cli.asserted_thresholds import read_thresholds
 from ragsonde.cli.checks import read_demands
 from ragsonde.cli.evaluation_choice import choose_judge, choose_scorers, read_file
 from ragsonde.cli.evaluation_ending import AwayNotes, choose_ending
@@ -26,6 +29,7 @@ EXAMPLES = (
         "ask the application anew, fail below a mean: a gate for CI",
     ),
     ("ragsonde evaluate traces.jsonl --output junit > report.xml", "one test case for each trace and scorer"),
+    ("ragsonde evaluate promptfooconfig.yaml --fail-each", "promptfoo's tests with their thresholds"),
 )
 
 
@@ -43,7 +47,9 @@ class ReportForm(StrEnum):
 FileArgument = Annotated[
     str,
     typer.Argument(
-        metavar="FILE", help="JSON lines, a JSON array, or one message of any known format; - for stdin."
+        metavar="FILE",
+        help="JSON lines, a JSON array, one message of any known format, or promptfoo's tests in YAML; "
+        "- for stdin.",
     ),
 ]
 JudgeOption = Annotated[
@@ -75,7 +81,10 @@ FailUnderOption = Annotated[
     ),
 ]
 FailEachOption = Annotated[
-    bool, typer.Option("--fail-each", help="Exit 1 when any trace is below its scorer's `threshold`.")
+    bool,
+    typer.Option(
+        "--fail-each", help="Exit 1 when any trace is below its scorer's, or its own test's, `threshold`."
+    ),
 ]
 MaxUnscoredOption = Annotated[
     int | None,
@@ -121,17 +130,23 @@ def evaluate(
     """
     settings = read_settings(config)
     chosen = choose_scorers(scorers, settings=settings)
-    demands = read_demands(fail_under or [], has_each=fail_each, max_unscored=max_unscored, scorers=chosen)
+    asserted = read_thresholds(file, scorers=chosen, has_each=fail_each)
+    needs_threshold = fail_each and not asserted
+    demands = read_demands(
+        fail_under or [], has_each=needs_threshold, max_unscored=max_unscored, scorers=chosen
+    )
+    demands = replace(demands, has_each=fail_each)
     asked = load_target(target, timeout_seconds=target_timeout) if target else None
     evaluation = Evaluation(chosen, choose_judge(judge, settings=settings), asked, on_away=AwayNotes())
-    items, bad_count = read_file(file, skip_bad=skip_bad)
+    items, bad_count = read_file(file, rules=build_rules(settings.extraction), skip_bad=skip_bad)
     printer = make_printer(output.value, scorers=chosen, judge=evaluation.judge)
     results = []
     # lines of JSON and a bar on the same terminal would write over each other
     is_bar_wanted = output is not ReportForm.JSON or not is_watched()
     running = evaluation.run(items, threads=threads)
     try:
-        for result in track(running, total=len(items), description="judging", is_wanted=is_bar_wanted):
+        for judged in track(running, total=len(items), description="judging", is_wanted=is_bar_wanted):
+            result = asserted.apply(judged)
             results.append(result)
             printer.add(result)
     except KeyboardInterrupt:

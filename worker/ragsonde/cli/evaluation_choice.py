@@ -16,6 +16,7 @@ from ragsonde.scoring.table import FORMULAS, build_scorers, find_formula
 from ragsonde_schemas.errors import InputError
 
 if TYPE_CHECKING:
+    from ragsonde.api.rules import Rules
     from ragsonde.api.traces import Item
     from ragsonde.ports import Judge
     from ragsonde.scoring.scorer import Scorer
@@ -64,13 +65,13 @@ def choose_judge(name: str, *, settings: Settings) -> Judge:
     )
 
 
-def read_file(file: str | Path, *, skip_bad: bool) -> tuple[list[Item], int]:
+def read_file(file: str | Path, *, rules: Rules, skip_bad: bool) -> tuple[list[Item], int]:
     """The traces of a file, and how many messages in it are none; each of those is named on standard error.
 
     Raises:
         InputError: a message is no trace and must not be left out, or nothing remains.
     """
-    items, bad = decode_messages(read_messages(file))
+    items, bad = decode_messages(read_messages(file), rules=rules)
     for message in bad[:_SHOWN_PROBLEMS]:
         write_note(str(message))
     if len(bad) > _SHOWN_PROBLEMS:

@@ -21,7 +21,8 @@ def find_free_port(host: str, first: int, *, taken: Collection[int] = ()) -> int
             return port
     last = first + _PORTS_TRIED - 1
     raise SetupError(
-        f"ports {first} to {last} are taken on {host}: choose others with --metrics-port and --monitor-port"
+        f"ports {first} to {last} are taken on {host}: choose others with --metrics-port, --monitor-port and "
+        "--receiver-port"
     )
 
 

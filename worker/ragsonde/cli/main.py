@@ -31,11 +31,15 @@ class Row(NamedTuple):
 
 COMMANDS: dict[str, Row] = {
     "up": Row(
-        "ragsonde.cli.up:up", "Start everything here: Postgres and Valkey from wheels, a worker, a monitor."
+        "ragsonde.cli.up:up",
+        "Start everything here: Postgres and Valkey from wheels, a worker, a monitor, a receiver.",
     ),
     "worker": Row("ragsonde.cli.worker:worker", "Take traces off the queue, judge and score them."),
     "monitor": Row(
         "ragsonde.cli.monitor:monitor", "Sweep due evaluations, keep partitions, and show queues and counts."
+    ),
+    "receiver": Row(
+        "ragsonde.cli.receiver:receiver", "Receive traces over HTTP and put them on the queue, confirmed."
     ),
     "publish": Row(
         "ragsonde.cli.publish:publish", "Publish the traces of files, each confirmed by the broker."

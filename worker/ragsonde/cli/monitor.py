@@ -56,7 +56,7 @@ def monitor(
     data_dir: DataDirOption = None,
     port: Annotated[int | None, typer.Option(help="First port tried for /metrics and /health.")] = None,
 ) -> None:
-    """Sweep due evaluations, keep partitions, and show queues and counts.
+    """Sweep due evaluations, close traces, keep partitions, show queues and counts.
 
     One a deployment is enough; a second one takes over what the first no
     longer does. Serves /metrics, /health/live and /health/ready on the first
@@ -92,9 +92,10 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
     with ExitStack() as stack:
         engine = build_engine(connections.database_url, application_name="ragsonde-monitor")
         stack.callback(engine.dispose)
-        # three connections: a slow publish hides neither how deep the queues are nor that the broker is there
-        sweeping_broker, counting_broker, checked_broker = (
-            _open_publisher(connections.broker_url, stack) for _ in range(3)
+        # four connections: a slow publish keeps no trace open, and hides neither how deep the queues are nor
+        # that the broker is there
+        sweeping_broker, closing_broker, counting_broker, checked_broker = (
+            _open_publisher(connections.broker_url, stack) for _ in range(4)
         )
         monitor = Monitor(
             series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(engine, name)
@@ -105,6 +106,7 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             ),
             engine=engine,
             sweeping_broker=sweeping_broker,
+            closing_broker=closing_broker,
             counting_broker=counting_broker,
             series=series,
             clock=SystemClock(),

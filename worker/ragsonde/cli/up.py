@@ -1,4 +1,4 @@
-"""`ragsonde up`: the embedded servers, a worker and a monitor, as one process tree."""
+"""`ragsonde up`: the embedded servers, a worker, a monitor and a receiver, as one process tree."""
 
 from __future__ import annotations
 
@@ -55,13 +55,17 @@ def up(
     monitor_port: Annotated[
         int | None, typer.Option(help="First port tried for the monitor's /metrics.")
     ] = None,
+    receiver_port: Annotated[
+        int | None, typer.Option(help="First port tried for traces over HTTP; default: 4318.")
+    ] = None,
 ) -> None:
-    """Start everything here: Postgres and Valkey from wheels, a worker, a monitor.
+    """Start everything here: Postgres and Valkey from wheels, a worker, a monitor, a receiver.
 
-    The data stays in ./ragsonde-data. Ctrl-C stops everything. With --broker-url and --database-url (or
+    The data stays in ./ragsonde-data. Ctrl-C stops everything. Point an OpenTelemetry exporter at the address
+    that is printed, and its traces are scored. With --broker-url and --database-url (or
     RAGSONDE_BROKER_URL, RAGSONDE_DATABASE_URL) RabbitMQ and Postgres of yours are used instead.
     """
-    ports = {"worker_metrics": metrics_port, "monitor": monitor_port}
+    ports = {"worker_metrics": metrics_port, "monitor": monitor_port, "receiver": receiver_port}
     settings = read_settings(
         config,
         options={
@@ -101,14 +105,50 @@ def up(
 
 
 class PlannedProcess(NamedTuple):
-    """A child, and where it will answer."""
+    """A child, and where it will answer.
+
+    Attributes:
+        takes: what it takes over HTTP, and where: `OTLP http://127.0.0.1:4318/v1/traces`.
+    """
 
     child: Child
     url: str
+    takes: str = ""
+
+
+class Plan(NamedTuple):
+    """How one child is called.
+
+    Attributes:
+        name: for people.
+        command: of the command line.
+        option: that names the port.
+        host: that it binds.
+        first_port: that is tried.
+    """
+
+    name: str
+    command: str
+    option: str
+    host: str
+    first_port: int
+
+
+def list_plans(settings: Settings, *, workers: int) -> list[Plan]:
+    """The monitor, the receiver and the workers, in the order of starting."""
+    host, ports = settings.host, settings.ports
+    return [
+        Plan("monitor", "monitor", "--port", host, ports.monitor),
+        Plan("receiver", "receiver", "--port", settings.receiver.host or host, ports.receiver),
+        *(
+            Plan(f"worker-{number}", "worker", "--metrics-port", host, ports.worker_metrics)
+            for number in range(1, workers + 1)
+        ),
+    ]
 
 
 def plan_processes(settings: Settings, *, config: Path | None, workers: int) -> tuple[PlannedProcess, ...]:
-    """The monitor and the workers, each with a free port of its own.
+    """The monitor, the receiver and the workers, each with a free port of its own.
 
     Raises:
         SetupError: no port is free.
@@ -116,25 +156,21 @@ def plan_processes(settings: Settings, *, config: Path | None, workers: int) -> 
     environment = build_environment(settings, config=config)
     log_dir = settings.data_dir.resolve() / "log"
     log_dir.mkdir(parents=True, exist_ok=True)
-    names = ["monitor", *(f"worker-{number}" for number in range(1, workers + 1))]
     planned, taken = [], set[int]()
-    for name in names:
-        command, option, first = (
-            ("monitor", "--port", settings.ports.monitor)
-            if name == "monitor"
-            else ("worker", "--metrics-port", settings.ports.worker_metrics)
-        )
-        port = find_free_port(settings.host, first, taken=taken)
+    for plan in list_plans(settings, workers=workers):
+        port = find_free_port(plan.host, plan.first_port, taken=taken)
         taken.add(port)
         child = Child(
-            name,
-            [sys.executable, "-m", "ragsonde", command, option, str(port)],
-            log_path=log_dir / f"{name}.log",
+            plan.name,
+            [sys.executable, "-m", "ragsonde", plan.command, plan.option, str(port)],
+            log_path=log_dir / f"{plan.name}.log",
             environment=environment,
             # the deadline of an evaluation, and a little more: what runs may end
             grace_seconds=settings.lease_seconds,
         )
-        planned.append(PlannedProcess(child, _name_address(settings.host, port)))
+        url = _name_address(plan.host, port)
+        takes = f"OTLP {url}/v1/traces" if plan.command == "receiver" else ""
+        planned.append(PlannedProcess(child, url, takes))
     return tuple(planned)
 
 
@@ -181,6 +217,9 @@ def look_on(
         return
     for process in processes:
         console.print(show(f"{process.child.name:10} {process.url}/metrics   log {process.child.log_path}"))
+    for process in processes:
+        if process.takes:
+            console.print(show(f"traces     {process.takes}   any known format {process.url}/traces"))
     engine = build_engine(connections.database_url, application_name="ragsonde-up", pool_size=1)
     with ExitStack() as stack:
         stack.callback(engine.dispose)

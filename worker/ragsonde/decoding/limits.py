@@ -12,7 +12,9 @@ class DecodingLimits:
     """Caps against hostile sizes; over one of them a message is parked with the reason.
 
     Attributes:
-        body_bytes: of the whole payload.
+        body_bytes: of the whole payload as it was delivered.
+        decompressed_bytes: of a compressed payload once it is decompressed.
+        records: in one message, where it is an array or JSON lines.
         nesting_levels: of lists and objects inside each other, in JSON and in attributes.
         spans: in one message.
         contexts: in one native message.
@@ -21,6 +23,8 @@ class DecodingLimits:
     """
 
     body_bytes: int = 1_048_576
+    decompressed_bytes: int = 16 * 1_048_576
+    records: int = 1_000
     nesting_levels: int = NESTING_LEVELS
     spans: int = 10_000
     contexts: int = 1_000

@@ -92,7 +92,7 @@ def decode_native(document: JsonDocument, limits: DecodingLimits) -> Decoded:
     extra: dict[str, Any] = {}
     _gather_extra(message, (), extra)
     decoded = DecodedMessage(message=message, extra=extra, warnings=tuple(warnings))
-    return Decoded(format=FORMAT, messages=(decoded,))
+    return Decoded(format=FORMAT, records=(decoded,))
 
 
 def _check_version(fields: dict[str, Any]) -> None:

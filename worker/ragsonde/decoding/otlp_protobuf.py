@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragsonde.decoding.protobuf_attributes import AttributeReader
 from ragsonde.decoding.protobuf_wire import read_fields
+from ragsonde.decoding.sniffing import PROTOBUF_FIRST_BYTE
 from ragsonde.decoding.span_limits import check_indices, check_span_count
+from ragsonde.decoding.tracestate import SAMPLING_PROBABILITY, find_sampling_probability
 from ragsonde_schemas.decoded import Decoded
 from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.span import Span, SpanEvent
@@ -21,25 +23,35 @@ if TYPE_CHECKING:
     from ragsonde.decoding.protobuf_wire import WireField
 
 FORMAT = "otlp_protobuf"
-FIRST_BYTE = 0x0A
-"""Key of `resource_spans`, field 1: every export starts with it."""
-
-_RESOURCE_SPANS = FIRST_BYTE
+_RESOURCE_SPANS = PROTOBUF_FIRST_BYTE
 _RESOURCE, _RESOURCE_ATTRIBUTES, _SCOPE_SPANS = 0x0A, 0x0A, 0x12
 _SCOPE, _SCOPE_NAME, _SCOPE_VERSION, _SPANS = 0x0A, 0x0A, 0x12, 0x12
-_TRACE_ID, _SPAN_ID, _PARENT_SPAN_ID, _NAME, _KIND = 0x0A, 0x12, 0x22, 0x2A, 0x30
+_TRACE_ID, _SPAN_ID, _TRACE_STATE, _PARENT_SPAN_ID, _NAME, _KIND = 0x0A, 0x12, 0x1A, 0x22, 0x2A, 0x30
 _START, _END, _ATTRIBUTES, _EVENTS, _STATUS = 0x39, 0x41, 0x4A, 0x5A, 0x7A
 _EVENT_TIME, _EVENT_NAME, _EVENT_ATTRIBUTES = 0x09, 0x12, 0x1A
 _STATUS_IS_ERROR = (0x18, 2, 0)
+_IDS = (_TRACE_ID, _SPAN_ID, _PARENT_SPAN_ID)
+_TRACE_ID_BYTES, _SPAN_ID_BYTES = 16, 8
+_LOG_TIMES = frozenset({0x09, 0x59})
+"""Keys of a log record's two times: fixed 64-bit numbers where a span has none."""
+
 _NOWHERE = (0, 0)
 _unpack_fixed64 = struct.Struct("<Q").unpack_from
 
 
 class _Export:
-    """One export being read."""
+    """One export being read.
+
+    Attributes:
+        faults: spans whose ids are none.
+        other_signal: the error to raise where all of them are none: log records and metrics have other fields
+            under a span's numbers.
+    """
 
     def __init__(self, body: bytes, limits: DecodingLimits) -> None:
         self.spans: list[Span] = []
+        self.faults: list[DecodeError] = []
+        self.other_signal: DecodeError | None = None
         self.attributes = AttributeReader(body, limits)
         self._body = body
         self._limits = limits
@@ -72,51 +84,70 @@ class _Export:
                 scope = (name, version)
         for key, start, end in fields:
             if key == _SPANS:
-                self.attributes.place = f"spans[{len(self.spans)}]"
-                self.spans.append(self._read_span(read_fields(self._body, start, end), resource, scope))
-                check_span_count(len(self.spans), limits=self._limits)
+                number = len(self.spans) + len(self.faults)
+                check_span_count(number + 1, limits=self._limits)
+                self.attributes.place = f"spans[{number}]"
+                self._add_span(read_fields(self._body, start, end), resource, scope)
 
-    def _read_span(self, fields: list[WireField], resource: dict[str, Any], scope: tuple[str, str]) -> Span:
+    def _add_span(self, fields: list[WireField], resource: dict[str, Any], scope: tuple[str, str]) -> None:
         single = {key: (at, stop) for key, at, stop in fields}
-        trace_id = self._read_id(single.get(_TRACE_ID), field="trace_id", size=16)
-        span_id = self._read_id(single.get(_SPAN_ID), field="span_id", size=8)
-        parent = slice(*single.get(_PARENT_SPAN_ID, _NOWHERE))
-        parent_span_id = (
-            self._read_id((parent.start, parent.stop), field="parent_span_id", size=8)
-            if any(self._body[parent])
-            else None
-        )
-        return Span(
-            trace_id,
-            span_id,
-            parent_span_id,
-            self.attributes.read_text(*single.get(_NAME, _NOWHERE)),
-            single.get(_KIND, _NOWHERE)[0],
-            self._read_time(single.get(_START)),
-            self._read_time(single.get(_END)),
-            self.attributes.read_all(fields, key=_ATTRIBUTES),
-            tuple(
-                self._read_event(read_fields(self._body, at, stop))
-                for key, at, stop in fields
-                if key == _EVENTS
-            ),
-            resource,
-            *scope,
-            _STATUS_IS_ERROR in read_fields(self._body, *single.get(_STATUS, _NOWHERE)),
+        ids = self._read_ids(single)
+        if ids is None:
+            return
+        attributes = self.attributes.read_all(fields, key=_ATTRIBUTES)
+        if _TRACE_STATE in single:
+            probability = find_sampling_probability(self.attributes.read_text(*single[_TRACE_STATE]))
+            if probability is not None:
+                attributes[SAMPLING_PROBABILITY] = probability
+        self.spans.append(
+            Span(
+                *ids,
+                self.attributes.read_text(*single.get(_NAME, _NOWHERE)),
+                single.get(_KIND, _NOWHERE)[0],
+                self._read_time(single.get(_START)),
+                self._read_time(single.get(_END)),
+                attributes,
+                tuple(
+                    self._read_event(read_fields(self._body, at, stop))
+                    for key, at, stop in fields
+                    if key == _EVENTS
+                ),
+                resource,
+                *scope,
+                _STATUS_IS_ERROR in read_fields(self._body, *single.get(_STATUS, _NOWHERE)),
+            )
         )
 
-    def _read_id(self, place: tuple[int, int] | None, *, field: str, size: int) -> str:
-        """Hex of an id; its size tells spans from log records and metrics, whose fields share numbers."""
-        raw = self._body[slice(*place)] if place else b""
-        if len(raw) == size and any(raw):
-            return raw.hex()
-        found = "zeros only" if len(raw) == size else f"{len(raw)} bytes"
-        raise DecodeError(
-            ParkReason.UNKNOWN_FORMAT,
-            f"found {found}, expected {size} bytes that are not all zero: these are no spans (OTLP logs or "
-            "metrics?); only traces are read",
-            where=f"{self.attributes.place}.{field}",
-        )
+    def _read_ids(self, single: dict[int, tuple[int, int]]) -> tuple[str, str, str | None] | None:
+        """Hex of a span's ids, its parent's last; None where they are none: a fault beside the others."""
+        body = self._body
+        trace_id, span_id, parent = (body[slice(*single.get(key, _NOWHERE))] for key in _IDS)
+        has_parent = any(parent)
+        if len(trace_id) != _TRACE_ID_BYTES or not any(trace_id):
+            wrong = ("trace_id", trace_id, _TRACE_ID_BYTES)
+        elif len(span_id) != _SPAN_ID_BYTES or not any(span_id):
+            wrong = ("span_id", span_id, _SPAN_ID_BYTES)
+        elif has_parent and len(parent) != _SPAN_ID_BYTES:
+            wrong = ("parent_span_id", parent, _SPAN_ID_BYTES)
+        elif _START not in single and _is_text(trace_id) and _is_text(span_id):
+            # the name and description of a metric, which happen to be as long as ids
+            wrong = ("trace_id", trace_id, _TRACE_ID_BYTES)
+        else:
+            return trace_id.hex(), span_id.hex(), parent.hex() if has_parent else None
+        self._refuse(*wrong, single)
+        return None
+
+    def _refuse(self, name: str, raw: bytes, size: int, single: dict[int, tuple[int, int]]) -> None:
+        """Notes what is wrong with an id, and which signal it is of where a span's start time is missing."""
+        reason = ParkReason.BAD_TRACE_ID if name == "trace_id" else ParkReason.INVALID_MESSAGE
+        found = "zeros only" if len(raw) == size and not any(raw) else f"{len(raw)} bytes"
+        message = f"found {found}, expected {size} bytes of an id that are not all zero"
+        where = f"{self.attributes.place}.{name}"
+        self.faults.append(DecodeError(reason, message, where=where))
+        if _START not in single and self.other_signal is None:
+            signal = "OTLP logs" if not _LOG_TIMES.isdisjoint(single) else "OTLP metrics or no OTLP at all"
+            message = f"{message}: these are no spans but {signal}; only traces are read"
+            self.other_signal = DecodeError(ParkReason.UNKNOWN_FORMAT, message, where=where)
 
     def _read_time(self, place: tuple[int, int] | None) -> int:
         nanoseconds: int = _unpack_fixed64(self._body, place[0])[0] if place else 0
@@ -131,18 +162,29 @@ class _Export:
         )
 
 
+def _is_text(raw: bytes) -> bool:
+    return raw.isascii() and raw.decode("ascii").isprintable()
+
+
 def decode_otlp_protobuf(body: bytes, limits: DecodingLimits) -> Decoded:
-    """The spans of one export, of any traces, in the order they came in.
+    """The spans of one export, of any traces, in the order they came in; those without ids as faults.
 
     Raises:
         DecodeError: INVALID_PROTOBUF where the bytes are no such message, UNKNOWN_FORMAT where they are
-            another signal's export, INVALID_MESSAGE where there is no span, OVER_LIMIT.
+            another signal's export, BAD_TRACE_ID or INVALID_MESSAGE where there is no good span, OVER_LIMIT.
     """
     export = _Export(body, limits)
     export.read()
     if not export.spans:
+        if export.faults:
+            raise export.other_signal or export.faults[0]
         raise DecodeError(
             ParkReason.INVALID_MESSAGE, "found no span, expected at least one", where="resource_spans"
         )
     check_indices(export.spans, limits=limits)
-    return Decoded(format=FORMAT, spans=tuple(export.spans), warnings=tuple(export.attributes.warnings))
+    return Decoded(
+        format=FORMAT,
+        spans=tuple(export.spans),
+        faults=tuple(export.faults),
+        warnings=tuple(export.attributes.warnings),
+    )

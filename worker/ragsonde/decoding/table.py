@@ -1,92 +1,174 @@
 """Which format a delivery is in, and its decoder: two tables, read from top to bottom.
 
-The content type decides where it names a format. Else the first bytes tell JSON from protobuf, and a JSON
-value's own keys tell which message it is.
+The content type decides where it names a format. Else the bytes tell what they are (see `sniffing`), and a
+JSON value's own keys tell which message it is.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
+from ragsonde.decoding import (
+    datadog_spans,
+    dify_message,
+    haystack_output,
+    langfuse_export,
+    langsmith_run,
+    litellm_payload,
+    llamaindex_response,
+    mastra_run,
+    mlflow_trace,
+    native,
+    otlp_json,
+    otlp_protobuf,
+    trulens_row,
+)
+from ragsonde.decoding.batches import decode_broken_array, decode_items, decode_lines
+from ragsonde.decoding.compression import decompress
+from ragsonde.decoding.formats import BinaryFormat, Formats, JsonFormat
 from ragsonde.decoding.json_text import BYTE_ORDER_MARK, JsonDocument, read_json
 from ragsonde.decoding.limits import DecodingLimits
-from ragsonde.decoding.native import decode_native, is_native
-from ragsonde.decoding.otlp_json import decode_otlp_json, is_otlp_json
-from ragsonde.decoding.otlp_protobuf import FIRST_BYTE, decode_otlp_protobuf
+from ragsonde.decoding.sniffing import PROTOBUF_FIRST_BYTE, BodyKind, find_body_kind, find_compression
 from ragsonde.decoding.wording import describe_value, list_names
 from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.message import CONTENT_TYPE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ragsonde_schemas.decoded import Decoded
     from ragsonde_schemas.envelope import Envelope
 
+__all__ = ["DEFAULT_FORMATS", "DEFAULT_LIMITS", "BinaryFormat", "Formats", "JsonFormat", "decode"]
+
 DEFAULT_LIMITS = DecodingLimits()
-_JSON_TYPES = frozenset({"application/json", "text/json", "application/x-ndjson"})
-_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-_COMPRESSED_ENCODINGS = frozenset({"gzip", "x-gzip", "zstd", "deflate", "br", "bzip2", "lzma"})
-_CONTROL_BYTES = frozenset(range(0x20)) - frozenset(b"\t\n\r")
-
-
-class JsonFormat(NamedTuple):
-    """A message in JSON.
-
-    Attributes:
-        content_types: those that mean this format and no other.
-        recognises: True for a value of this format.
-    """
-
-    name: str
-    content_types: frozenset[str]
-    recognises: Callable[[Any], bool]
-    decode: Callable[[JsonDocument, DecodingLimits], Decoded]
-
-
-class BinaryFormat(NamedTuple):
-    """A message in bytes; `recognises` sees the body."""
-
-    name: str
-    content_types: frozenset[str]
-    recognises: Callable[[bytes], bool]
-    decode: Callable[[bytes, DecodingLimits], Decoded]
-
+_OTHER_SIGNALS = {
+    "resourceLogs": "OTLP logs",
+    "resource_logs": "OTLP logs",
+    "resourceMetrics": "OTLP metrics",
+    "resource_metrics": "OTLP metrics",
+}
 
 JSON_FORMATS = (
-    JsonFormat("otlp_json", frozenset(), is_otlp_json, decode_otlp_json),
-    JsonFormat("native", frozenset({CONTENT_TYPE}), is_native, decode_native),
+    JsonFormat(otlp_json.FORMAT, frozenset(), otlp_json.is_otlp_json, otlp_json.decode_otlp_json),
+    JsonFormat(
+        mlflow_trace.FORMAT, frozenset(), mlflow_trace.is_mlflow_trace, mlflow_trace.decode_mlflow_trace
+    ),
+    JsonFormat(trulens_row.FORMAT, frozenset(), trulens_row.is_trulens_row, trulens_row.decode_trulens_row),
+    JsonFormat(
+        datadog_spans.FORMAT, frozenset(), datadog_spans.is_datadog_spans, datadog_spans.decode_datadog_spans
+    ),
+    JsonFormat(
+        langsmith_run.FORMAT, frozenset(), langsmith_run.is_langsmith_run, langsmith_run.decode_langsmith_run
+    ),
+    JsonFormat(
+        litellm_payload.FORMAT,
+        frozenset(),
+        litellm_payload.is_litellm_payload,
+        litellm_payload.decode_litellm_payload,
+    ),
+    JsonFormat(
+        langfuse_export.FORMAT,
+        frozenset(),
+        langfuse_export.is_langfuse_export,
+        langfuse_export.decode_langfuse_export,
+    ),
+    JsonFormat(mastra_run.FORMAT, frozenset(), mastra_run.is_mastra_run, mastra_run.decode_mastra_run),
+    JsonFormat(
+        dify_message.FORMAT, frozenset(), dify_message.is_dify_message, dify_message.decode_dify_message
+    ),
+    JsonFormat(
+        llamaindex_response.FORMAT,
+        frozenset(),
+        llamaindex_response.is_llamaindex_response,
+        llamaindex_response.decode_llamaindex_response,
+    ),
+    JsonFormat(
+        haystack_output.FORMAT,
+        frozenset(),
+        haystack_output.is_haystack_output,
+        haystack_output.decode_haystack_output,
+    ),
+    JsonFormat(native.FORMAT, frozenset({CONTENT_TYPE}), native.is_native, native.decode_native),
 )
+"""The most specific first; the native message, whose keys are the most common words, last."""
 
 BINARY_FORMATS = (
     BinaryFormat(
-        "otlp_protobuf",
+        otlp_protobuf.FORMAT,
         frozenset({"application/x-protobuf", "application/protobuf", "application/vnd.google.protobuf"}),
-        lambda body: body[0] == FIRST_BYTE,
-        decode_otlp_protobuf,
+        lambda body: body[0] == PROTOBUF_FIRST_BYTE,
+        otlp_protobuf.decode_otlp_protobuf,
     ),
 )
 
+DEFAULT_FORMATS = Formats(json=JSON_FORMATS, binary=BINARY_FORMATS)
 
-def decode(envelope: Envelope, *, limits: DecodingLimits = DEFAULT_LIMITS) -> Decoded:
-    """What a delivery holds.
+
+def decode(
+    envelope: Envelope, *, limits: DecodingLimits = DEFAULT_LIMITS, formats: Formats = DEFAULT_FORMATS
+) -> Decoded:
+    """What a delivery holds: one record or many, whole or in spans.
+
+    Of several records in one delivery (a JSON array, JSON lines, spans) those that cannot be read are faults
+    beside the others.
 
     Raises:
-        DecodeError: whatever is wrong with it; nothing else is raised for any bytes.
+        DecodeError: whatever is wrong with all of it; nothing else is raised for any bytes.
     """
     _check_size(envelope, limits=limits)
+    body = _decompress(envelope, limits=limits)
     content_type = (envelope.content_type or "").split(";")[0].strip().lower()
-    body = envelope.body
-    _refuse_compression(body, encoding=envelope.content_encoding)
-    for binary in BINARY_FORMATS:
-        if content_type in binary.content_types:
-            return binary.decode(body, limits)
-    for json_format in JSON_FORMATS:
-        if content_type in json_format.content_types:
-            return json_format.decode(read_json(body, nesting_levels=limits.nesting_levels), limits)
-    if content_type in _JSON_TYPES or content_type.endswith("+json") or _looks_like_json(body):
-        return _decode_json(read_json(body, nesting_levels=limits.nesting_levels), limits)
-    for binary in BINARY_FORMATS:
+    named = formats.find(content_type)
+    if isinstance(named, BinaryFormat):
+        return named.decode(body, limits)
+    kind = find_body_kind(body, content_type=content_type, is_json=named is not None)
+    if kind is BodyKind.BYTES:
+        return _decode_bytes(body, limits=limits, formats=formats)
+    known = formats.json if named is None else (named,)
+
+    def decode_one(document: JsonDocument) -> Decoded:
+        return (named or _find_format(document.value, known)).decode(document, limits)
+
+    if kind is BodyKind.JSON_LINES:
+        return decode_lines(body, decode_one, limits=limits)
+    try:
+        document = read_json(body, nesting_levels=limits.nesting_levels)
+    except DecodeError as error:
+        return decode_broken_array(body, decode_one, error=error, limits=limits)
+    value = document.value
+    if isinstance(value, list) and value and not any(row.recognises(value) for row in known):
+        return decode_items(document, decode_one, limits=limits)
+    return decode_one(document)
+
+
+def _check_size(envelope: Envelope, *, limits: DecodingLimits) -> None:
+    size = max(envelope.body_bytes, len(envelope.body))
+    if size > limits.body_bytes:
+        message = f"found {size} bytes, expected at most {limits.body_bytes}"
+        raise DecodeError(ParkReason.OVERSIZE, f"{message}; publish fewer or shorter contexts")
+    _check_not_blank(envelope.body)
+
+
+def _check_not_blank(body: bytes, *, where: str = "") -> None:
+    if not body.removeprefix(BYTE_ORDER_MARK).strip():
+        found = "blanks only" if body else "no byte"
+        raise DecodeError(ParkReason.EMPTY_BODY, f"found {found}{where}, expected a message")
+
+
+def _decompress(envelope: Envelope, *, limits: DecodingLimits) -> bytes:
+    compression = find_compression(envelope.body, encoding=envelope.content_encoding)
+    if compression is None:
+        return envelope.body
+    body = decompress(envelope.body, compression=compression, limit=limits.decompressed_bytes)
+    _check_not_blank(body, where=f" after {compression} decompression")
+    inner = find_compression(body, encoding=None)
+    if inner is not None:
+        message = f"found {inner} inside {compression}, expected one level of compression"
+        raise DecodeError(ParkReason.INVALID_COMPRESSION, f"{message}; compress once")
+    return body
+
+
+def _decode_bytes(body: bytes, *, limits: DecodingLimits, formats: Formats) -> Decoded:
+    for binary in formats.binary:
         if binary.recognises(body):
             return binary.decode(body, limits)
     raise DecodeError(
@@ -96,47 +178,18 @@ def decode(envelope: Envelope, *, limits: DecodingLimits = DEFAULT_LIMITS) -> De
     )
 
 
-def _check_size(envelope: Envelope, *, limits: DecodingLimits) -> None:
-    size = max(envelope.body_bytes, len(envelope.body))
-    if size > limits.body_bytes:
-        message = f"found {size} bytes, expected at most {limits.body_bytes}"
-        raise DecodeError(ParkReason.OVERSIZE, f"{message}; publish fewer or shorter contexts")
-    if not envelope.body.removeprefix(BYTE_ORDER_MARK).strip():
-        found = "blanks only" if envelope.body else "no byte"
-        raise DecodeError(ParkReason.EMPTY_BODY, f"found {found}, expected a message")
-
-
-def _refuse_compression(body: bytes, *, encoding: str | None) -> None:
-    named = (encoding or "").strip().lower()
-    found = next((name for magic, name in _COMPRESSIONS.items() if body.startswith(magic)), None)
-    if found is None and named in _COMPRESSED_ENCODINGS:
-        found = named
-    if found is not None:
-        message = f"found {found} compression, which is not read yet; publish the body uncompressed"
-        raise DecodeError(ParkReason.INVALID_COMPRESSION, message)
-
-
-def _looks_like_json(body: bytes) -> bool:
-    """True when the first byte that is no blank opens an object or list.
-
-    A protobuf export starts with the byte of a line end too, and its second byte, a length, may look like
-    anything. But it holds control bytes (each trace id's length is one, 16), which JSON never does.
-    """
-    start = body.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n")[:1]
-    if start not in {b"{", b"["}:
-        return False
-    return body[0] != FIRST_BYTE or _CONTROL_BYTES.isdisjoint(body)
-
-
-def _decode_json(document: JsonDocument, limits: DecodingLimits) -> Decoded:
-    for json_format in JSON_FORMATS:
-        if json_format.recognises(document.value):
-            return json_format.decode(document, limits)
-    expected = (
-        "expected a ragsonde trace message (trace_id, query, contexts, answer) or an OTLP traces export"
-    )
-    value = document.value
+def _find_format(value: object, known: tuple[JsonFormat, ...]) -> JsonFormat:
+    for row in known:
+        if row.recognises(value):
+            return row
     found = describe_value(value)
     if isinstance(value, dict):
         found = f"an object with keys {list_names(list(value))}" if value else "an object without keys"
-    raise DecodeError(ParkReason.UNKNOWN_FORMAT, f"found {found}, {expected}")
+        signal = next((name for key, name in _OTHER_SIGNALS.items() if key in value), None)
+        if signal is not None:
+            raise DecodeError(ParkReason.UNKNOWN_FORMAT, f"found {found}: {signal}; only traces are read")
+    raise DecodeError(
+        ParkReason.UNKNOWN_FORMAT,
+        f"found {found}, expected a ragsonde trace message (trace_id, query, contexts, answer) or one of "
+        f"another format ({', '.join(row.name for row in known if row.name != native.FORMAT)})",
+    )

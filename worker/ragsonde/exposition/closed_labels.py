@@ -5,8 +5,16 @@ from __future__ import annotations
 from ragsonde.exposition.declaration import Rows
 from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.evaluation import EvaluationState
+from ragsonde_schemas.open_record import ClosingReason, FilterCause, LateEffect
 
-SKIPPED_CAUSES = (Cause.NO_CONTEXT, Cause.EMPTY_RETRIEVAL, Cause.NO_QUERY, Cause.NO_ANSWER)
+SKIPPED_CAUSES = (
+    Cause.NO_CONTEXT,
+    Cause.CONTEXT_TEXT_MISSING,
+    Cause.EMPTY_RETRIEVAL,
+    Cause.FILTERED_EMPTY,
+    Cause.NO_QUERY,
+    Cause.NO_ANSWER,
+)
 ERROR_CAUSES = tuple(cause for cause in Cause if cause not in SKIPPED_CAUSES)
 NO_CAUSE = ""
 OK = "ok"
@@ -51,6 +59,17 @@ REPLIES = Rows(
         ),
     ),
 )
+CLOSINGS = Rows(("reason",), tuple((reason,) for reason in ClosingReason))
+LATE_EFFECTS = Rows(("effect",), tuple((effect,) for effect in LateEffect))
+FILTER_CAUSES = Rows(("cause",), tuple((cause,) for cause in FilterCause))
 REASONS = Rows(("reason",), tuple((reason,) for reason in ParkReason))
 DUPLICATE_KINDS = Rows(("kind",), (("duplicate",), ("over_limit",), ("parked",)))
 DIRECTIONS = Rows(("direction",), (("in",), ("out",)))
+RECEIVED = Rows(
+    ("path", "status"),
+    (
+        *(("/v1/traces", status) for status in ("200", "400", "401", "413", "415", "503")),
+        *(("/traces", status) for status in ("202", "400", "401", "413", "503")),
+    ),
+)
+RECEIVER_OUTCOMES = Rows(("outcome",), (("accepted",), ("refused",), ("unconfirmed",)))

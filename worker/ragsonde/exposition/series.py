@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from ragsonde.exposition.closed_labels import DIRECTIONS, DUPLICATE_KINDS, OUTCOMES, REASONS, REPLIES, STATES
+from ragsonde.exposition.closed_labels import (
+    CLOSINGS,
+    DIRECTIONS,
+    DUPLICATE_KINDS,
+    FILTER_CAUSES,
+    LATE_EFFECTS,
+    OUTCOMES,
+    REASONS,
+    RECEIVED,
+    RECEIVER_OUTCOMES,
+    REPLIES,
+    STATES,
+)
 from ragsonde.exposition.declaration import Declaration, Kind
 
 PLACE_LABELS = ("app", "environment", "release")
@@ -112,6 +124,33 @@ EXTRACTION = Declaration(
     kind=Kind.COUNTER,
     help="Fields of stored traces, by the rule that found them.",
     labels=("field", "rule"),
+)
+MAPPING_FOUND_NOTHING = Declaration(
+    name="mapping_found_nothing_total",
+    kind=Kind.COUNTER,
+    help="Fields whose mapping or function found null, so that the next in order held.",
+    labels=("field",),
+)
+TRACES_FILTERED = Declaration(
+    name="traces_filtered_total",
+    kind=Kind.COUNTER,
+    help="Traces that were read and not stored, by cause; not_rag: no span tells of retrieval or a model.",
+    labels=("cause",),
+    born=FILTER_CAUSES,
+)
+TRACES_CLOSED = Declaration(
+    name="traces_closed_total",
+    kind=Kind.COUNTER,
+    help="Traces whose spans were taken as complete, by what said so.",
+    labels=("reason",),
+    born=CLOSINGS,
+)
+LATE_SPANS = Declaration(
+    name="late_spans_total",
+    kind=Kind.COUNTER,
+    help="Traces that got spans after they had been closed, or more than are kept, by what came of it.",
+    labels=("effect",),
+    born=LATE_EFFECTS,
 )
 OCCURRED_AT_GUESSED = Declaration(
     name="occurred_at_guessed_total",
@@ -228,6 +267,11 @@ LEDGER_EVALUATIONS = Declaration(
     help="Evaluations born in the last 24 hours, by judge (its name alone) and present state, from Postgres.",
     labels=("judge", "state"),
 )
+OPEN_TRACES = Declaration(
+    name="open_traces",
+    kind=Kind.GAUGE,
+    help="Traces whose spans are still being gathered, from Postgres.",
+)
 SWEPT = Declaration(
     name="swept_total",
     kind=Kind.COUNTER,
@@ -260,11 +304,39 @@ MONITOR_JOB_SKIPS = Declaration(
     labels=("job_name",),
 )
 
+# The receiver
+RECEIVER_REQUESTS = Declaration(
+    name="receiver_requests_total",
+    kind=Kind.COUNTER,
+    help="Requests that were answered, by path (other: one that does not exist) and HTTP status.",
+    labels=("path", "status"),
+    born=RECEIVED,
+)
+RECEIVER_MESSAGES = Declaration(
+    name="receiver_messages_total",
+    kind=Kind.COUNTER,
+    help="Posted messages: accepted (the broker confirmed it), refused (unreadable), unconfirmed (send again).",
+    labels=("outcome",),
+    born=RECEIVER_OUTCOMES,
+)
+RECEIVER_SECONDS = Declaration(
+    name="receiver_request_seconds",
+    kind=Kind.HISTOGRAM,
+    help="From a whole request to its answer, the broker's confirm included.",
+    labels=("path",),
+    unit="seconds",
+    buckets=_STAGE_BUCKETS,
+)
+
 _PROCESS = (CONFIG, BUILD, SERIES_DROPPED)
 WORKER_SERIES = (
     *(SCORE, SCORE_SQUARES, SCORES_BELOW_THRESHOLD, UNSCORED, INSUFFICIENT),
     *(MESSAGES_RECEIVED, EVALUATIONS, PARKED, DUPLICATES, SCORES_SUPERSEDED, EMPTY_RETRIEVAL, EXTRACTION),
     *(
+        MAPPING_FOUND_NOTHING,
+        TRACES_FILTERED,
+        TRACES_CLOSED,
+        LATE_SPANS,
         OCCURRED_AT_GUESSED,
         JUDGE_CALLS,
         JUDGE_SECONDS,
@@ -277,9 +349,10 @@ WORKER_SERIES = (
     *_PROCESS,
 )
 MONITOR_SERIES = (
-    *(QUEUE_MESSAGES, LEDGER_EVALUATIONS, SWEPT),
+    *(QUEUE_MESSAGES, LEDGER_EVALUATIONS, OPEN_TRACES, SWEPT),
     *(MONITOR_JOB_LAST_SUCCESS, MONITOR_JOB_SECONDS, MONITOR_JOB_FAILURES, MONITOR_JOB_SKIPS),
     *_PROCESS,
 )
+RECEIVER_SERIES = (RECEIVER_REQUESTS, RECEIVER_MESSAGES, RECEIVER_SECONDS, *_PROCESS)
 PLACED_LINES = SCORE.lines_per_label_set + 2
 """Lines of one scorer under one judge in one place: histogram, squares and scores below the threshold."""

@@ -22,6 +22,8 @@ from ragsonde.exposition.series import (
     JUDGE_SECONDS,
     JUDGE_TOKENS,
     LAST_COMMITTED,
+    LATE_SPANS,
+    MAPPING_FOUND_NOTHING,
     MESSAGES_RECEIVED,
     OCCURRED_AT_GUESSED,
     PARKED,
@@ -31,6 +33,8 @@ from ragsonde.exposition.series import (
     SCORES_SUPERSEDED,
     SINK_FAILURES,
     STAGE_SECONDS,
+    TRACES_CLOSED,
+    TRACES_FILTERED,
     UNSCORED,
 )
 from ragsonde_schemas.errors import Cause, ParkReason
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
     from ragsonde.ports import Clock
     from ragsonde_schemas.evaluation import Admission, EvaluationKey, EvaluationResult, PlannedEvaluation
     from ragsonde_schemas.judge_call import JudgeCall
+    from ragsonde_schemas.open_record import ClosingReason, FilterCause, LateEffect
     from ragsonde_schemas.trace import Trace
 
 logger = logging.getLogger(__name__)
@@ -51,6 +56,7 @@ logger = logging.getLogger(__name__)
 SCORE_DIGITS = 6
 """A raw score is a sum of floats: rounded, equal verdicts fall on the same side of a bucket's edge."""
 
+_EMPTY_CAUSES = frozenset({Cause.EMPTY_RETRIEVAL, Cause.FILTERED_EMPTY})
 _CALL_OUTCOMES = frozenset({OK, *Cause})
 
 Arguments = ParamSpec("Arguments")
@@ -94,7 +100,7 @@ class PrometheusSink:
             return
         if admission.superseded:
             self.series.add(SCORES_SUPERSEDED, admission.superseded)
-        if trace.missing_contexts is Cause.EMPTY_RETRIEVAL:
+        if trace.missing_contexts in _EMPTY_CAUSES:
             self.series.add(EMPTY_RETRIEVAL, **_place_of(trace))
         if trace.occurred_at_guessed:
             self.series.add(OCCURRED_AT_GUESSED)
@@ -148,6 +154,26 @@ class PrometheusSink:
     def on_parked_again(self, reason: ParkReason) -> None:  # noqa: ARG002 - its reason is counted already
         """Counts a message that is parked already."""
         self.series.add(DUPLICATES, kind="parked")
+
+    @_never_raises
+    def on_filtered(self, cause: FilterCause) -> None:
+        """Counts a trace that was read and not stored."""
+        self.series.add(TRACES_FILTERED, cause=cause)
+
+    @_never_raises
+    def on_closed(self, reason: ClosingReason) -> None:
+        """Counts a trace whose spans were taken as complete."""
+        self.series.add(TRACES_CLOSED, reason=reason)
+
+    @_never_raises
+    def on_late_spans(self, effect: LateEffect) -> None:
+        """Counts a trace that got spans after it had been closed."""
+        self.series.add(LATE_SPANS, effect=effect)
+
+    @_never_raises
+    def on_mapped_to_nothing(self, field: str) -> None:
+        """Counts a field whose mapping found null."""
+        self.series.add(MAPPING_FOUND_NOTHING, field=field)
 
     @_never_raises
     def on_stage(self, stage: str, seconds: float) -> None:

@@ -23,14 +23,16 @@ def compute_content_hash(
     contexts: Sequence[str] | None,
     answer: str | None,
     reference: Reference | None,
+    has_failed: bool = False,
 ) -> str:
     """Sha256, in hex, of what judges see: equal for equal content, whatever the metadata.
 
     The hashed text is JSON with sorted keys, no blanks and ASCII escapes of query, retrieval_query, the last
     three turns as [role, content], the contexts' texts in retrieval order, answer and reference. Unknown
-    contexts (null) and an empty retrieval ([]) differ.
+    contexts (null) and an empty retrieval ([]) differ. So does content of which a user's mapping or function
+    could not find a part: what is found of it the next time is a revision, not a duplicate.
     """
-    content = {
+    content: dict[str, object] = {
         "query": query,
         "retrieval_query": retrieval_query,
         "turns": [[turn.role, turn.content] for turn in turns[-LAST_TURNS:]],
@@ -44,5 +46,7 @@ def compute_content_hash(
             "context_ids": list(reference.context_ids),
         },
     }
+    if has_failed:
+        content["has_failed"] = True
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()

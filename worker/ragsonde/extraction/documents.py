@@ -13,6 +13,17 @@ _ID_KEYS = ("id", "id_", "node.id_", "kwargs.id")
 _SCORE_KEYS = ("score", "relevance_score", "relevanceScore", "metadata.score", "kwargs.metadata.score")
 _METADATA_KEYS = ("metadata", "meta", "node.metadata", "kwargs.metadata")
 _NOT_TEXT_KEYS = frozenset({"id", "id_", "score", "relevance_score", "relevanceScore", "metadata", "meta"})
+_LIST_KEYS = (
+    "documents",
+    "source_documents",
+    "results",
+    "chunks",
+    "contexts",
+    "source_nodes",
+    "nodes",
+    "matches",
+    "hits",
+)
 
 
 class Document(NamedTuple):
@@ -55,10 +66,26 @@ def read_document(item: object) -> Document:
 
 
 def read_documents(value: object) -> list[Document] | None:
-    """The documents of a JSON value: a list, an object with a list `documents`, or None for anything else."""
+    """The documents of a JSON value: a list, or an object with one (`documents`, `results`); else None."""
     if isinstance(value, dict):
-        value = value.get("documents")
+        value = next((value[key] for key in _LIST_KEYS if isinstance(value.get(key), list)), None)
     return [read_document(item) for item in value] if isinstance(value, list) else None
+
+
+def read_delivered(value: object) -> tuple[Document, ...]:
+    """The documents of what a tool returned: those of a list, in JSON too, else the value as one text.
+
+    Nothing (None, a blank text) is no document.
+    """
+    if isinstance(value, str):
+        embedded = read_embedded(value)
+        if embedded is None:
+            return (Document(value),) if value.strip() else ()
+        value = embedded
+    if value is None:
+        return ()
+    documents = read_documents(value)
+    return (read_document(value),) if documents is None else tuple(documents)
 
 
 def read_score(value: object) -> float | None:

@@ -50,6 +50,7 @@ class Findings:
         evidence: by field of the trace, the rule that found it.
         gap, failure, re_retrieved: as in `Extraction`.
         mapped_to_nothing: fields whose mapping or extractor found null, so that the next in order held.
+        mapping: which entry of the setting `extraction` was applied, from 0; None: none, or none yet.
     """
 
     format: str
@@ -84,6 +85,7 @@ class Findings:
     failure: str | None = None
     re_retrieved: bool = False
     mapped_to_nothing: tuple[str, ...] = ()
+    mapping: int | None = None
 
 
 @lru_cache(maxsize=256)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _INDEX_DIGITS = 9
 
 
-def read_flattened(attributes: dict[str, Any], *, prefix: str) -> list[dict[str, Any]]:
+def read_flattened(attributes: Mapping[str, Any], *, prefix: str) -> list[dict[str, Any]]:
     """The objects under `prefix`, by index; gaps between indices are closed, so a huge index costs nothing.
 
     `retrieval.documents.0.document.id` under `retrieval.documents` is `document.id` of the first object.

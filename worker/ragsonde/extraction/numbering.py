@@ -22,13 +22,16 @@ SENTENCES_AT_MOST = 50_000
 def number_contexts(found: Sequence[FoundContext]) -> tuple[Context, ...]:
     """The contexts in retrieval order: rank from 0, number from "1", sentences "1.1", "1.2", ...
 
+    A context of which only the id is known is blank: it keeps its rank and has no sentences.
+
     Raises:
         DecodeError: OVER_LIMIT where they hold more than 50,000 sentences.
     """
     contexts: list[Context] = []
     count = 0
     for rank, context in enumerate(found):
-        sentences = number_sentences(context.content, context_number=str(rank + 1))
+        content = context.content or ""
+        sentences = number_sentences(content, context_number=str(rank + 1))
         count += len(sentences)
         if count > SENTENCES_AT_MOST:
             raise DecodeError(
@@ -39,12 +42,13 @@ def number_contexts(found: Sequence[FoundContext]) -> tuple[Context, ...]:
         contexts.append(
             Context(
                 rank=rank,
-                content=context.content,
+                content=content,
                 id=context.id,
                 score=context.score,
                 source_uri=context.source_uri,
                 metadata=context.metadata or {},
                 origin=context.origin,
+                retrieval_step=context.retrieval_step,
                 sentences=sentences,
             )
         )

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ragsonde.extraction.content_hash import compute_content_hash
-from ragsonde.extraction.findings import Findings, cite
+from ragsonde.extraction.findings import cite
+from ragsonde.extraction.foreign.table import FOREIGN
 from ragsonde.extraction.native_message import find_in_message
 from ragsonde.extraction.numbering import number_contexts
 from ragsonde.extraction.occurrence import find_occurrence
-from ragsonde.extraction.openinference import find_in_spans
-from ragsonde_schemas.decoded import DecodedMessage, Receipt, WholeTrace
+from ragsonde.extraction.options import RetrievalOptions
+from ragsonde.extraction.span_findings import find_in_spans
+from ragsonde_schemas.decoded import DecodedMessage, ForeignDocument, WholeTrace
+from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.trace import Extraction, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from ragsonde.extraction.findings import Findings, FoundContext
+    from ragsonde_schemas.decoded import Receipt, Record
+
+DEFAULT_OPTIONS = RetrievalOptions()
 
 LABEL_CHARACTERS = 200
 """app, environment, release and variant are parts of keys: longer ones are cut."""
@@ -23,49 +29,40 @@ NAME_CHARACTERS = 512
 """Ids and the model's name: longer ones are cut."""
 
 
-class Rules(NamedTuple):
-    """How one kind of record is read."""
+def find_fields(record: Record, *, options: RetrievalOptions = DEFAULT_OPTIONS) -> tuple[Findings, ...]:
+    """What the rules of its format find in a record: one for each trace in it.
 
-    name: str
-    find: Callable[[DecodedMessage | WholeTrace], Findings | None]
-    """What the record holds, or None where these rules are not for it."""
-
-
-def _find_native(record: DecodedMessage | WholeTrace) -> Findings | None:
-    return find_in_message(record) if isinstance(record, DecodedMessage) else None
-
-
-def _find_openinference(record: DecodedMessage | WholeTrace) -> Findings | None:
-    return find_in_spans(record) if isinstance(record, WholeTrace) else None
+    Several where each retrieval is a trace of its own; none where spans say nothing of a RAG application.
+    """
+    match record:
+        case DecodedMessage():
+            return (find_in_message(record),)
+        case WholeTrace():
+            return find_in_spans(record, options=options)
+        case ForeignDocument():
+            return FOREIGN[record.format](record, options=options)
 
 
-RULES = (
-    Rules("native", _find_native),
-    Rules("openinference", _find_openinference),
-)
-"""Read from top to bottom: the first rules that find anything hold."""
-
-
-def extract(record: DecodedMessage | WholeTrace, *, receipt: Receipt, retention_days: int) -> Trace:
-    """The trace that a record is: contexts and sentences numbered, its time settled, its content hashed.
+def build_trace(found: Findings, *, receipt: Receipt, retention_days: int) -> Trace:
+    """The trace that was found: contexts and sentences numbered, its time settled, its content hashed.
 
     Args:
-        record: what `assembly.gather_records` gave.
+        found: by rules, mappings and functions.
         receipt: when the delivery came; used where the producer's time cannot be.
         retention_days: how long traces are kept; an older time is not used.
 
     Raises:
         DecodeError: OVER_LIMIT where the contexts hold more sentences than can be judged.
     """
-    found = next(findings for rules in RULES if (findings := rules.find(record)) is not None)
     occurrence = find_occurrence(
         found.claimed_at, ids=(found.trace_id, found.event_id), receipt=receipt, retention_days=retention_days
     )
     warnings = list(found.warnings)
-    contexts = None if found.contexts is None else number_contexts(found.contexts)
+    contexts, gap = _settle_contexts(found, warnings)
     return Trace(
         app=_cut_label(found.app, "app", warnings),
         trace_id=found.trace_id,
+        record_key=found.record_key,
         event_id=_cut_name(found.event_id, "event_id", warnings),
         environment=_cut_label(found.environment, "environment", warnings),
         release=_cut_label(found.release, "release", warnings),
@@ -78,7 +75,7 @@ def extract(record: DecodedMessage | WholeTrace, *, receipt: Receipt, retention_
         query=found.query,
         retrieval_query=found.retrieval_query,
         turns=found.turns,
-        contexts=contexts,
+        contexts=None if contexts is None else number_contexts(contexts),
         answer=found.answer,
         reference=found.reference,
         model=_cut_name(found.model, "model", warnings),
@@ -94,9 +91,10 @@ def extract(record: DecodedMessage | WholeTrace, *, receipt: Receipt, retention_
             query=found.query,
             retrieval_query=found.retrieval_query,
             turns=found.turns,
-            contexts=None if found.contexts is None else [context.content for context in found.contexts],
+            contexts=None if contexts is None else [context.content or "" for context in contexts],
             answer=found.answer,
             reference=found.reference,
+            has_failed=found.failure is not None,
         ),
         extraction=Extraction(
             format=found.format,
@@ -105,8 +103,25 @@ def extract(record: DecodedMessage | WholeTrace, *, receipt: Receipt, retention_
                 "occurred_at": cite(f"occurrence:{occurrence.rule}", is_exact=not occurrence.is_guessed),
             },
             warnings=tuple(warnings),
+            gap=gap,
+            failure=found.failure,
+            re_retrieved=found.re_retrieved,
         ),
     )
+
+
+def _settle_contexts(
+    found: Findings, warnings: list[str]
+) -> tuple[tuple[FoundContext, ...] | None, Cause | None]:
+    """The contexts with their texts, and why there are none; ids whose texts nobody knows are no contexts."""
+    if not found.contexts:
+        return found.contexts, found.gap
+    lacking = sum(context.content is None for context in found.contexts)
+    if lacking == len(found.contexts):
+        return None, Cause.CONTEXT_TEXT_MISSING
+    if lacking:
+        warnings.append(f"contexts: {lacking} of {len(found.contexts)} have no text")
+    return found.contexts, found.gap
 
 
 def _cut_label(value: str | None, field: str, warnings: list[str]) -> str:

@@ -6,6 +6,7 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from amqp.exceptions import MessageNacked
 from kombu import Connection, Producer
 from kombu.exceptions import KombuError, OperationalError
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from kombu.transport.virtual import Channel
 
-    from ragsonde_schemas.evaluation import EvaluationKey
+    from ragsonde.intake.work_message import WorkKey
 
 _CONNECT_RETRIES = 3
 _CONFIRM_TIMEOUT_SECONDS = 30
@@ -77,8 +78,8 @@ class Publisher:
                 headers=dict(headers or {}),
             )
 
-    def publish_work(self, keys: Sequence[EvaluationKey]) -> None:
-        """Publishes a work message for each evaluation; returns when all are confirmed.
+    def publish_work(self, keys: Sequence[WorkKey]) -> None:
+        """Publishes a work message for each evaluation or gathered trace; returns when all are confirmed.
 
         Raises:
             BrokerLostError: some may be missing; the sweeper publishes them again when their time is over.
@@ -154,6 +155,10 @@ class Publisher:
                 if self._channel is None or not self._connection.connected:
                     self._channel = self._connect()
                 yield self._channel
+            except MessageNacked as error:  # the connection is well, and the next message may find room
+                raise BrokerLostError(
+                    f"{self._connection.as_uri()}: the broker refused the message: its queue is full"
+                ) from error
             except (*self._connection.connection_errors, *self._connection.channel_errors) as error:
                 self._forget()
                 raise translate_error(error, place=self._connection.as_uri()) from error

@@ -1,31 +1,39 @@
-"""What is published on `ragsonde.work`: the key of an evaluation that is due, as JSON."""
+"""What is published on `ragsonde.work`: the key of an evaluation or a gathered trace that is due, as JSON."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from pydantic import TypeAdapter
+
 from ragsonde.intake.deliveries import compute_message_key
 from ragsonde.intake.topology import WORK
 from ragsonde_schemas.envelope import Envelope
 from ragsonde_schemas.evaluation import EvaluationKey
+from ragsonde_schemas.open_record import OpenRecordKey
+
+WorkKey = EvaluationKey | OpenRecordKey
+"""No JSON object is both: each refuses the fields of the other."""
+
+_KEYS: TypeAdapter[WorkKey] = TypeAdapter(WorkKey)
 
 
-def write_key(key: EvaluationKey) -> bytes:
+def write_key(key: WorkKey) -> bytes:
     """The body of a work message."""
     return key.model_dump_json().encode()
 
 
-def read_key(envelope: Envelope) -> EvaluationKey:
+def read_key(envelope: Envelope) -> WorkKey:
     """The key in a work message.
 
     Raises:
         pydantic.ValidationError: it is none; the message is parked.
     """
-    return EvaluationKey.model_validate_json(envelope.body)
+    return _KEYS.validate_json(envelope.body)
 
 
-def wrap_key(key: EvaluationKey) -> Envelope:
-    """The work message that names this evaluation, so that a fault in it can be parked like any other."""
+def wrap_key(key: WorkKey) -> Envelope:
+    """The work message that names what is due, so that a fault in it can be parked like any other."""
     body = write_key(key)
     return Envelope(
         body=body,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragsonde.assembly.records import gather_records
-from ragsonde.decoding.table import decode
-from ragsonde.extraction.table import extract
+from ragsonde.assembly.records import is_whole
+from ragsonde.pipeline.admitting import admit, park
+from ragsonde.pipeline.closing import close_record
 from ragsonde.pipeline.judging import expire_evaluation, fail_evaluation, judge_and_score
-from ragsonde.pipeline.planning import plan_evaluations
+from ragsonde.pipeline.reading import read_message, read_traces
+from ragsonde.pipeline.stages import timed
 from ragsonde.pipeline.waiting import choose_next_attempt, has_waited_too_long
 from ragsonde_schemas.decoded import Receipt
 from ragsonde_schemas.errors import (
@@ -21,56 +20,23 @@ from ragsonde_schemas.errors import (
     RepeatedCrashError,
 )
 from ragsonde_schemas.evaluation import EvaluationState
+from ragsonde_schemas.open_record import FilterCause, LateEffect, OpenRecordKey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable
     from datetime import datetime
 
-    from ragsonde.decoding.limits import DecodingLimits
-    from ragsonde.ports import Clock, Insist, Isolation, Judge, ParkingStore, ScoreSink, TraceStore
-    from ragsonde.scoring.scorer import Scorer
+    from ragsonde.pipeline.stages import Stages
+    from ragsonde_schemas.decoded import Decoded
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.evaluation import ClaimedEvaluation, EvaluationKey, EvaluationResult
     from ragsonde_schemas.judge_call import JudgeCall
-    from ragsonde_schemas.trace import Trace
+    from ragsonde_schemas.span import Span
 
     RunEvaluation = Callable[[EvaluationKey], None]
 
-STAGES = ("decoding", "extraction", "judging_free", "judging", "storage")
-"""What `stage_seconds` tells apart."""
-
-UNKNOWN_FORMAT = "unknown"
-
 STARTS_BEFORE_FAILING = 3
 """The third start of an evaluation that twice took the process with it does not happen."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stages:
-    """Everything the path needs, wired once at the top.
-
-    Attributes:
-        judges: by name, in the order in which they are asked.
-        sample_rates: by judge name, 0..1.
-        retention_days: older claimed times are not believed.
-        deadline_seconds: how long one evaluation may take.
-        insist: does something again for as long as the database is away.
-        may_raise: a message may raise what is done, not only lower it.
-    """
-
-    scorers: tuple[Scorer, ...]
-    judges: Mapping[str, Judge]
-    sample_rates: Mapping[str, float]
-    traces: TraceStore
-    parking: ParkingStore
-    sink: ScoreSink
-    clock: Clock
-    isolation: Isolation
-    limits: DecodingLimits
-    retention_days: int
-    deadline_seconds: float
-    insist: Insist
-    may_raise: bool = False
 
 
 def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = None) -> None:
@@ -86,11 +52,15 @@ def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = No
         DatabaseLostError: call again with the same message; what is done is found done.
     """
     try:
-        traces = read_traces(envelope, stages)
+        decoded = read_message(envelope, stages)
     except DecodeError as error:
         park(envelope, error, stages)
         return
-    pending = [key for trace in traces for key in admit(trace, stages)]
+    pending, faults = _admit_records(envelope, decoded, stages)
+    for opened in _absorb(decoded, stages):
+        pending += close_record(opened, stages)
+    if faults:
+        park(envelope, faults[0], stages)
     for key in pending:
         if run is None:
             evaluate(key, stages)
@@ -98,48 +68,43 @@ def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = No
             run(key)
 
 
-def read_traces(envelope: Envelope, stages: Stages) -> tuple[Trace, ...]:
-    """The traces in a message: decoded, assembled, contexts extracted and numbered.
+def _admit_records(
+    envelope: Envelope, decoded: Decoded, stages: Stages
+) -> tuple[list[EvaluationKey], list[DecodeError]]:
+    """Keys of the evaluations still to be run of a message's whole records, and what in it is no trace."""
+    receipt = Receipt(received_at=envelope.received_at, published_at=envelope.published_at)
+    pending: list[EvaluationKey] = []
+    faults = list(decoded.faults)
+    for record in decoded.records:
+        try:
+            traces = read_traces(record, stages, receipt=receipt)
+        except DecodeError as error:
+            faults.append(error)
+            continue
+        if not traces:
+            stages.sink.on_filtered(FilterCause.NOT_RAG)
+        for trace in traces:
+            pending += admit(trace, stages).pending
+    return pending, faults
 
-    Raises:
-        DecodeError: the message cannot become a trace.
-    """
-    try:
-        with _timed("decoding", stages):
-            decoded = decode(envelope, limits=stages.limits)
-    except DecodeError:
-        stages.sink.on_received(UNKNOWN_FORMAT)
-        raise
-    stages.sink.on_received(decoded.format)
-    with _timed("extraction", stages):
-        receipt = Receipt(received_at=envelope.received_at, published_at=envelope.published_at)
-        return tuple(
-            extract(record, receipt=receipt, retention_days=stages.retention_days)
-            for record in gather_records(decoded)
+
+def _absorb(decoded: Decoded, stages: Stages) -> list[OpenRecordKey]:
+    """Stores a message's spans; the keys of the traces that are due now."""
+    if not decoded.spans:
+        return []
+    by_trace: dict[str, list[Span]] = {}
+    for span in decoded.spans:
+        by_trace.setdefault(span.trace_id, []).append(span)
+    with timed("assembly", stages):
+        absorbed = stages.spans.absorb(
+            decoded.spans,
+            format_name=decoded.format,
+            whole=frozenset(trace_id for trace_id, spans in by_trace.items() if is_whole(spans)),
         )
-
-
-def park(envelope: Envelope, error: DecodeError, stages: Stages) -> None:
-    """Stores a message that cannot become a trace, with the reason and the place."""
-    is_new = stages.parking.park(envelope, reason=error.reason, message=str(error), where=error.where)
-    tell = stages.sink.on_parked if is_new else stages.sink.on_parked_again
-    tell(error.reason)
-
-
-def admit(trace: Trace, stages: Stages) -> tuple[EvaluationKey, ...]:
-    """Commits a trace with the free judges' scores; the keys of the evaluations still to be run."""
-    with _timed("judging_free", stages):
-        planned = plan_evaluations(
-            trace,
-            scorers=stages.scorers,
-            judges=stages.judges,
-            sample_rates=stages.sample_rates,
-            may_raise=stages.may_raise,
-        )
-    with _timed("storage", stages):
-        admission = stages.traces.admit(trace, planned)
-    stages.sink.on_admitted(trace, admission, planned)
-    return admission.pending
+    for trace in absorbed:
+        if trace.refused_spans:
+            stages.sink.on_late_spans(LateEffect.OVER_LIMIT)
+    return [OpenRecordKey(trace_id=trace.trace_id) for trace in absorbed if trace.is_due]
 
 
 def evaluate(key: EvaluationKey, stages: Stages) -> None:
@@ -181,7 +146,7 @@ def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float
         )
         return
     try:
-        with _timed("judging", stages):
+        with timed("judging", stages):
             result = judge_and_score(claimed.trace, scorers=stages.scorers, judge=judge, deadline=deadline)
     except (JudgeUnavailableError, JudgePausedError) as outage:
         wait_for_judge(claimed, outage, stages)
@@ -238,19 +203,10 @@ def _tell_calls(claimed: ClaimedEvaluation, calls: tuple[JudgeCall, ...], stages
 
 
 def _finish(claimed: ClaimedEvaluation, result: EvaluationResult, stages: Stages) -> None:
-    with _timed("storage", stages):
+    with timed("storage", stages):
         # what was judged is not judged again because Postgres was away for a moment
         state = stages.insist(lambda: stages.traces.finish(claimed, result))
     if state is EvaluationState.SUPERSEDED:
         stages.sink.on_superseded(result)
     elif state is not None:
         stages.sink.on_finished(claimed.trace, claimed.key, result)
-
-
-@contextmanager
-def _timed(stage: str, stages: Stages) -> Iterator[None]:
-    begun = stages.clock.monotonic()
-    try:
-        yield
-    finally:
-        stages.sink.on_stage(stage, stages.clock.monotonic() - begun)

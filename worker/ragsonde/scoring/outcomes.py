@@ -59,8 +59,11 @@ def find_skip(scorer: Scorer, trace: Trace) -> Outcome | None:
     """What can be said before any judge is asked, or None when a judge must be.
 
     A trace without contexts, question, or answer where one is needed, is skipped; without contexts it has a
-    score where the scorer's `empty_context_score` says so.
+    score where the scorer's `empty_context_score` says so. One of which the user's mapping or function found
+    no fields is an error: what else was found may not be what the user means.
     """
+    if trace.extraction.failure is not None:
+        return _fail(scorer, trace, cause=Cause.EXTRACTION_FAILED, message=trace.extraction.failure)
     cause = trace.missing_contexts
     if cause is not None and scorer.empty_context_score is not None:
         details = {"empty_context_score": scorer.empty_context_score, "cause": cause.value}

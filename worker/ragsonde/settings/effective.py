@@ -61,6 +61,11 @@ def show_values(settings: Settings) -> dict[str, Any]:
     for name in SECRET_URLS:
         url: SecretStr | None = getattr(settings, name)
         values[name] = hide_password(url.get_secret_value()) if url else None
+    values["extraction"] = [
+        entry.model_dump(mode="json", exclude_defaults=True) for entry in settings.extraction
+    ]
+    if settings.receiver.token is not None:
+        values["receiver"]["token"] = HIDDEN
     for judge, shown in zip(settings.judges, values["judges"], strict=True):
         for key in type(judge).model_fields:
             if isinstance(getattr(judge, key), SecretStr):

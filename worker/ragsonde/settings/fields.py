@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, SecretStr, model_validator
 
+from ragsonde.assembly.closing import ClosingTimes
+from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeOptions
+from ragsonde.receiver.options import ReceiverOptions
 from ragsonde.scoring.table import FORMULAS
 from ragsonde.settings.secrets import has_valid_port
 from ragsonde_schemas.value import Value
@@ -36,6 +39,7 @@ OF_ONE_PROCESS = frozenset(
         "log_level",
         "ports",
         "prefetch_multiplier",
+        "receiver",
         "threads",
     }
 )
@@ -78,6 +82,7 @@ class RetentionDays(Value):
     judge_reply: Days = Field(default=7, description="raw replies of LLM judges")
     score: Days = Field(default=90, description="scores and their details")
     parked_message: Days = Field(default=30, description="messages that could not be worked on")
+    span: Days = Field(default=1, description="spans of closed traces; later ones find no trace to join")
 
     @model_validator(mode="after")
     def _keep_traces_longest(self) -> Self:
@@ -94,6 +99,7 @@ class RetentionDays(Value):
 class Ports(Value):
     """Where each process serves HTTP: the first port that is tried."""
 
+    receiver: Port = Field(default=4318, description="the receiver's /v1/traces and /traces")
     monitor: Port = Field(default=8321, description="the monitor's /metrics")
     worker_metrics: Port = Field(
         default=9321, description="/metrics and /health of a worker, or the next free"
@@ -118,6 +124,10 @@ class Settings(Value):
         default=(JudgeOptions(name="lexical", kind=JudgeKind.LEXICAL),),
         description="who judges, in the order in which they are asked",
     )
+    extraction: tuple[ExtractionOptions, ...] = Field(
+        default=(),
+        description="where fields are found that the formats' rules miss; the first entry that matches holds",
+    )
     queues: Names = Field(default=("ragsonde.traces",), description="queues that traces are taken from")
     threads: Count = Field(default=16, description="evaluations that a worker runs at once")
     prefetch_multiplier: Annotated[Count, Field(le=10)] = Field(
@@ -129,9 +139,15 @@ class Settings(Value):
     retention_days: RetentionDays = Field(
         default_factory=RetentionDays, description="how many days each table keeps its rows"
     )
+    assembly: ClosingTimes = Field(
+        default_factory=ClosingTimes, description="when a trace whose spans come one by one is complete"
+    )
     host: str = Field(default=LOOPBACK, description="address that the HTTP servers bind")
     insecure: bool = Field(default=False, description="bind other addresses than loopback, without any token")
     ports: Ports = Field(default_factory=Ports, description="ports of the HTTP servers")
+    receiver: ReceiverOptions = Field(
+        default_factory=ReceiverOptions, description="where traces are received over HTTP, and from whom"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="the least severe events that are logged"
     )
@@ -201,6 +217,13 @@ class Settings(Value):
             yield (
                 f"host: found {self.host}, which other machines can reach, and nothing asks for a token; "
                 "expected a loopback address, or set insecure: true where the network is trusted"
+            )
+        own_host = self.receiver.host
+        if own_host and not self.insecure and not is_loopback(own_host) and not self.receiver.asks_for_token:
+            yield (
+                f"receiver: host: found {own_host}, which other machines can reach, and no token; expected "
+                "receiver.token_file (or RAGSONDE_RECEIVER__TOKEN), or insecure: true where the network is "
+                "trusted"
             )
 
 

@@ -120,9 +120,12 @@ def _refuse_secret(draft: Draft, *, path: KeyPath, value: object) -> Iterator[st
             )
         return
     key = str(path[-1])
+    variable = f"{PREFIX}{'__'.join(map(str, path)).upper()}"
+    # a judge stands in a list, so its key has no variable of its own
+    other = f"{key}_env to the name of a variable" if path[0] == "judges" else variable
     yield (
         f"{draft.name_place(path)}: is a secret, which does not belong into this file; "
-        f"set {key}_env to the name of a variable, or {key}_file to a file that holds it"
+        f"set {other}, or {key}_file to a file that holds it"
     )
 
 

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from psycopg.errors import CheckViolation
 from sqlalchemy import text
 
-from ragsonde.storage.engine import translating_losses
+from ragsonde.storage.engine import pipelined_transaction, translating_losses
 from ragsonde.storage.locks import hold_job_lock
+from ragsonde.storage.open_records import delete_closed
 from ragsonde.storage.tables import PARTITIONED
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ DAYS_OF_CLOCK_SKEW = 2
 _MAKING = "make_partitions"
 _ROWS_A_BATCH = 500
 _NAME = re.compile(rf"({'|'.join(sorted(PARTITIONED, key=len, reverse=True))})_(\d{{8}})")
+_SPANS = "span"
 _EMPTIED_BY_ROW = {"parked_message": ("id", "parked_at"), "suspect": ("message_key", "started_at")}
 
 _Result = TypeVar("_Result")
@@ -96,8 +98,8 @@ def list_missing_partitions(engine: Engine, *, day: date) -> list[str]:
 def drop_expired(engine: Engine, *, today: date, retention: Mapping[str, int]) -> list[str]:
     """Names of the partitions that were dropped because their day is over the table's age.
 
-    Tables that are not partitioned lose the rows that are over their age. One process may do it at a time:
-    the monitor does, under its job's lock.
+    Tables that are not partitioned lose the rows that are over their age, and `span` is the age at which
+    the spans of closed traces go. One process may do it at a time: the monitor does, under its job's lock.
 
     Args:
         engine: of this process.
@@ -120,6 +122,8 @@ def drop_expired(engine: Engine, *, today: date, retention: Mapping[str, int]) -
                 dropped.append(partition.name)
         for table in _EMPTIED_BY_ROW.keys() & retention.keys():
             _delete_expired(engine, table, today=today, days=retention[table])
+        if _SPANS in retention:
+            _delete_closed_traces(engine, today=today, days=retention[_SPANS])
     return dropped
 
 
@@ -228,8 +232,20 @@ def _delete_expired(engine: Engine, table: str, *, today: date, days: int) -> No
         f"DELETE FROM {table} WHERE {key} IN"  # noqa: S608  # all three names are constants of this file
         f" (SELECT {key} FROM {table} WHERE {column} < :oldest LIMIT {_ROWS_A_BATCH})"
     )
-    oldest = datetime.combine(today, time.min, tzinfo=UTC) - timedelta(days=days)
+    oldest = _find_oldest(today, days)
     has_more = True
     while has_more:
         with engine.begin() as connection:
             has_more = connection.execute(statement, {"oldest": oldest}).rowcount == _ROWS_A_BATCH
+
+
+def _delete_closed_traces(engine: Engine, *, today: date, days: int) -> None:
+    oldest = _find_oldest(today, days)
+    has_more = True
+    while has_more:
+        with pipelined_transaction(engine) as connection:
+            has_more = delete_closed(connection, oldest=oldest, limit=_ROWS_A_BATCH) == _ROWS_A_BATCH
+
+
+def _find_oldest(today: date, days: int) -> datetime:
+    return datetime.combine(today, time.min, tzinfo=UTC) - timedelta(days=days)

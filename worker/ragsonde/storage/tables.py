@@ -11,53 +11,50 @@ from datetime import date, datetime
 from typing import Any
 
 from sqlalchemy import (
-    ARRAY,
     BigInteger,
     CheckConstraint,
     Column,
-    Date,
-    DateTime,
     Identity,
     Index,
     MetaData,
     PrimaryKeyConstraint,
     SmallInteger,
     Table,
-    Text,
     UniqueConstraint,
     text,
 )
-from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
+from ragsonde.storage.metadata import Tables
+from ragsonde.storage.span_tables import OpenRecordRow, SpanRow
 from ragsonde_schemas.evaluation import EvaluationState
+
+__all__ = [
+    "CURRENT_SCORE",
+    "EVALUATION_KEY",
+    "PARTITIONED",
+    "REVISION_KEY",
+    "AssessmentRow",
+    "EvaluationColumns",
+    "EvaluationRow",
+    "JudgeReplyRow",
+    "OpenRecordRow",
+    "ParkedMessageRow",
+    "RevisionColumns",
+    "ScoreRow",
+    "ScorerVersionRow",
+    "SpanRow",
+    "SuspectRow",
+    "Tables",
+    "TraceRow",
+    "TraceTextRow",
+]
 
 REVISION_KEY = ("trace_id", "app", "record_key", "revision", "day")
 EVALUATION_KEY = (*REVISION_KEY, "judge", "fingerprint")
 _FIRST = -10
 _BRIN: dict[str, Any] = {"postgresql_using": "brin", "postgresql_with": {"autosummarize": "on"}}
 _BY_DAY = {"postgresql_partition_by": "RANGE (day)"}
-
-
-class Tables(DeclarativeBase):
-    """The parent of every table; its metadata is what migrations must lead to."""
-
-    metadata = MetaData(
-        naming_convention={
-            "pk": "pk_%(table_name)s",
-            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-            "ck": "ck_%(table_name)s_%(constraint_name)s",
-        }
-    )
-    type_annotation_map = {  # noqa: RUF012  # SQLAlchemy reads it as a plain class attribute
-        str: Text,
-        datetime: DateTime(timezone=True),
-        date: Date,
-        dict[str, Any]: JSONB,
-        list[Any]: JSONB,
-        list[str]: ARRAY(Text),
-    }
 
 
 class RevisionColumns:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragsonde.extraction.documents import Document, read_document, read_documents
 from ragsonde.extraction.embedded_json import read_embedded
 from ragsonde.extraction.flattened import read_flattened
+from ragsonde.extraction.messages import Message, read_role
 
 if TYPE_CHECKING:
     from ragsonde_schemas.span import Span
@@ -21,6 +22,7 @@ RERANKED = "reranker.output_documents"
 INPUT_MESSAGES = "llm.input_messages"
 OUTPUT_MESSAGES = "llm.output_messages"
 
+_TOOL_CALLS = ("message.tool_calls.", "message.function_call_")
 _REPRESENTATION = re.compile(r"<\w+\(.*\)>|<[\w.]+ object at 0x[0-9a-f]+>", re.DOTALL)
 """What Python prints for an object: some instrumentations record it in place of a document."""
 
@@ -53,13 +55,9 @@ def read_plain(span: Span, side: str) -> str | None:
     return text
 
 
-def read_messages(span: Span, *, prefix: str) -> list[tuple[str, str]]:
-    """Role and text of each message of a model call; several parts are joined by line ends."""
-    return [
-        (str(message.get("message.role", "")), text)
-        for message in read_flattened(span.attributes, prefix=prefix)
-        if (text := _read_message(message)) is not None
-    ]
+def read_messages(span: Span, *, prefix: str) -> list[Message]:
+    """The messages of a model call, tool results as texts; several parts are joined by line ends."""
+    return [_read_message(message) for message in read_flattened(span.attributes, prefix=prefix)]
 
 
 def read_span_documents(span: Span, *, prefix: str) -> list[Document] | None:
@@ -79,12 +77,16 @@ def read_span_documents(span: Span, *, prefix: str) -> list[Document] | None:
     return [_fill(document, other) for document, other in zip(flattened, listed, strict=True)]
 
 
-def _read_message(message: dict[str, Any]) -> str | None:
+def _read_message(message: dict[str, Any]) -> Message:
     content = message.get("message.content")
-    if isinstance(content, str) and content.strip():
-        return content
-    parts = [part.get("message_content.text") for part in read_flattened(message, prefix="message.contents")]
-    return "\n".join(part for part in parts if isinstance(part, str) and part.strip()) or None
+    if not isinstance(content, str) or not content.strip():
+        parts = [
+            part.get("message_content.text") for part in read_flattened(message, prefix="message.contents")
+        ]
+        content = "\n".join(part for part in parts if isinstance(part, str) and part.strip()) or None
+    role = message.get("message.role")
+    calls_tool = any(name.startswith(_TOOL_CALLS) for name in message)
+    return Message(read_role(role) if isinstance(role, str) else "", content, calls_tool=calls_tool)
 
 
 def _read_flattened_document(item: dict[str, Any]) -> Document:

@@ -1,0 +1,70 @@
+"""How the fields of a record are found: formats, mappings, functions; the same offline as in the worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ragsonde.extraction.mapping import Mappings
+from ragsonde.extraction.table import build_trace
+from ragsonde.pipeline.reading import find_all
+from ragsonde.plugins import load_formats
+from ragsonde.resolving.resolver import UserCodeResolver
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ragsonde.decoding.formats import Formats
+    from ragsonde.extraction.mapping_options import ExtractionOptions
+    from ragsonde.ports import Resolver
+    from ragsonde_schemas.decoded import Receipt, Record
+    from ragsonde_schemas.trace import Trace
+
+_ALL_TIMES_DAYS = 365_000
+"""Nothing is stored here, so no time is too old to be believed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """How records are read.
+
+    Attributes:
+        formats: in which messages may come.
+        mappings: the user's paths to fields.
+        resolver: runs the user's functions.
+    """
+
+    formats: Formats
+    mappings: Mappings
+    resolver: Resolver
+
+    def read(self, record: Record, *, receipt: Receipt) -> tuple[Trace, ...]:
+        """The traces in a record.
+
+        Raises:
+            DecodeError: OVER_LIMIT where the contexts hold more sentences than can be judged.
+        """
+        return tuple(
+            build_trace(found, receipt=receipt, retention_days=_ALL_TIMES_DAYS)
+            for found in find_all(record, mappings=self.mappings, resolver=self.resolver)
+        )
+
+
+def build_rules(extraction: Sequence[ExtractionOptions] = ()) -> Rules:
+    """The rules of the setting `extraction`, with the formats of installed packages.
+
+    Raises:
+        ConfigError: a path does not compile, a function cannot be imported, two formats share a name.
+    """
+    return Rules(
+        formats=load_formats(),
+        mappings=Mappings(extraction),
+        resolver=UserCodeResolver(extraction),
+    )
+
+
+@cache
+def own_rules() -> Rules:
+    """The rules without any configuration."""
+    return build_rules()

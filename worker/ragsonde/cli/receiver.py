@@ -1,0 +1,206 @@
+"""`ragsonde receiver`: traces come in over HTTP and go on the queue."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from contextlib import ExitStack, contextmanager
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragsonde.cli.connection_options import BrokerUrlOption, DataDirOption
+from ragsonde.cli.connections import find_broker_url
+from ragsonde.cli.options import ConfigOption
+from ragsonde.decoding.limits import DecodingLimits
+from ragsonde.event_log import set_up_logging
+from ragsonde.exposition.health import Health, Heartbeat
+from ragsonde.exposition.registry import Series
+from ragsonde.exposition.routes import METRICS, build_routes
+from ragsonde.exposition.series import (
+    BUILD,
+    CONFIG,
+    RECEIVER_MESSAGES,
+    RECEIVER_REQUESTS,
+    RECEIVER_SECONDS,
+    RECEIVER_SERIES,
+)
+from ragsonde.intake.publisher import Publisher
+from ragsonde.receiver.answers import OTLP_PATH, TRACES_PATH
+from ragsonde.receiver.any_traces import AnyTraces
+from ragsonde.receiver.application import Application
+from ragsonde.receiver.exchange_log import ExchangeLog
+from ragsonde.receiver.gate import POSTED_PATHS, Gate
+from ragsonde.receiver.http_server import THREADS, HttpReceiver
+from ragsonde.receiver.otlp_traces import OtlpTraces
+from ragsonde.receiver.publishing import SharedPublishers
+from ragsonde.receiver.request_parser import Reception
+from ragsonde.settings import read_settings
+from ragsonde.settings.effective import hash_settings
+from ragsonde.settings.secrets import read_secret
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ragsonde.receiver.tally import Outcome
+    from ragsonde.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+EXAMPLES = (
+    ("ragsonde receiver", "OTLP and any known format, on http://127.0.0.1:4318"),
+    (
+        "RAGSONDE_RECEIVER__TOKEN_FILE=/run/secrets/token ragsonde receiver --host 0.0.0.0",
+        "for other machines that show the token",
+    ),
+    (
+        "curl --data-binary @traces.jsonl http://127.0.0.1:4318/traces",
+        "post a file; the answer says what was refused",
+    ),
+)
+
+
+def receiver(
+    *,
+    config: ConfigOption = None,
+    broker_url: BrokerUrlOption = None,
+    data_dir: DataDirOption = None,
+    host: Annotated[
+        str | None, typer.Option(help="Address to bind; others than loopback need a token.")
+    ] = None,
+    port: Annotated[int | None, typer.Option(help="Port to bind; default: 4318.")] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Bind any address without a token: the network is trusted.")
+    ] = False,
+) -> None:
+    """Receive traces over HTTP and put them on the queue, confirmed.
+
+    POST /v1/traces takes OTLP in protobuf or JSON, as every OpenTelemetry exporter sends it. POST /traces
+    takes any known format: one message, a JSON array, or JSON lines. A full queue is answered with 503.
+    Serves /metrics, /health/live and /health/ready as well. SIGTERM: finishes the requests in flight.
+    """
+    settings = read_settings(
+        config,
+        options={
+            "broker_url": broker_url,
+            "data_dir": data_dir,
+            "receiver": {"host": host} if host else None,
+            "ports": {"receiver": port} if port else None,
+            "insecure": insecure or None,
+        },
+    )
+    set_up_logging(level=settings.log_level, log_format=settings.log_format)
+    run_receiver(settings, broker_url=find_broker_url(settings))
+
+
+def run_receiver(settings: Settings, *, broker_url: str) -> None:
+    """Runs a receiver until SIGTERM or SIGINT.
+
+    Raises:
+        ConfigError: the token's file cannot be read.
+        SetupError: the port is taken.
+    """
+    series = Series(RECEIVER_SERIES)
+    series.state(CONFIG, hash=hash_settings(settings))
+    series.state(BUILD, version=version("ragsonde"))
+    heartbeat = Heartbeat()
+    with ExitStack() as stack:
+        publishers = [_open_publisher(broker_url, stack) for _ in range(THREADS)]
+        checked_broker = _open_publisher(broker_url, stack)
+        pages = build_routes(
+            series,
+            live=Health({"loop": heartbeat.check}),
+            ready=Health({"broker": lambda: _check_broker(checked_broker)}),
+        )
+        tally = SeriesTally(series)
+        limits = DecodingLimits(body_bytes=settings.max_body_bytes)
+        shared = SharedPublishers(publishers)
+        log = ExchangeLog(known_paths=(*POSTED_PATHS, *pages), tally=tally)
+        server = HttpReceiver(
+            Application(
+                receivers={
+                    OTLP_PATH: OtlpTraces(publisher=shared, tally=tally, limits=limits).receive,
+                    TRACES_PATH: AnyTraces(publisher=shared, tally=tally, limits=limits).receive,
+                },
+                pages=pages,
+                log=log,
+            ),
+            reception=Reception(
+                gate=Gate(
+                    pages=tuple(pages),
+                    max_body_bytes=settings.max_body_bytes,
+                    read_token=build_token_reader(settings),
+                ),
+                log=log,
+            ),
+            host=settings.receiver.host or settings.host,
+            port=settings.ports.receiver,
+            on_turn=heartbeat.beat,
+        )
+        with _stopping_on_signals(server):
+            logger.info(
+                "receiver_started",
+                extra={"otlp": f"{server.url}{OTLP_PATH}", "metrics": f"{server.url}{METRICS}"},
+            )
+            server.run()
+
+
+class SeriesTally:
+    """Counts in the receiver's series."""
+
+    def __init__(self, series: Series) -> None:
+        self._series = series
+
+    def count_request(self, *, path: str, status: int, seconds: float) -> None:
+        """One request was answered."""
+        self._series.add(RECEIVER_REQUESTS, path=path, status=str(status))
+        if path in POSTED_PATHS:
+            self._series.observe(RECEIVER_SECONDS, seconds, path=path)
+
+    def count_messages(self, outcome: Outcome, number: int = 1) -> None:
+        """So many messages came to this."""
+        if number:
+            self._series.add(RECEIVER_MESSAGES, number, outcome=outcome.value)
+
+
+def build_token_reader(settings: Settings) -> Callable[[], str | None]:
+    """Tells the token in force, from its file where there is one; None where none is asked for.
+
+    Raises:
+        ConfigError: the file cannot be read or is empty, now or when it is read again.
+    """
+    token, path = settings.receiver.token, settings.receiver.token_file
+    if path is None:
+        return lambda: token.get_secret_value() if token else None
+    read_secret(path, key="receiver.token_file")
+    return lambda: read_secret(path, key="receiver.token_file").get_secret_value()
+
+
+@contextmanager
+def _stopping_on_signals(server: HttpReceiver) -> Iterator[None]:
+    """The first signal stops the receiver; a second one does what it does to any process."""
+    usual = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def stop(*_: object) -> None:
+        server.stop()
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+
+    for number in usual:
+        signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in usual.items():
+            signal.signal(number, handler)
+
+
+def _open_publisher(broker_url: str, stack: ExitStack) -> Publisher:
+    publisher = Publisher(broker_url)
+    stack.callback(publisher.close)
+    return publisher
+
+
+def _check_broker(broker: Publisher) -> None:
+    broker.count_messages()

@@ -1,0 +1,112 @@
+"""What was asked, what was said before, what was answered: once for all conventions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragsonde.extraction.findings import Found, cite
+from ragsonde.extraction.steps import StepKind
+
+if TYPE_CHECKING:
+    from ragsonde.extraction.step_tree import StepTree
+    from ragsonde.extraction.steps import Step
+    from ragsonde_schemas.trace import Turn
+
+
+class Conversation(NamedTuple):
+    """The question, the turns before it and the answer.
+
+    Attributes:
+        retrieval_query: what the retriever was asked, where that is another text than the query.
+    """
+
+    query: Found = Found()
+    retrieval_query: Found = Found()
+    turns: tuple[Turn, ...] = ()
+    answer: Found = Found()
+    warnings: tuple[str, ...] = ()
+
+
+def find_conversation(tree: StepTree) -> Conversation:
+    """The conversation of one record, by the steps that say most plainly what it is."""
+    query = _find_query(tree)
+    return Conversation(
+        query=query,
+        retrieval_query=_find_retrieval_query(tree, query=query.value),
+        turns=_find_turns(tree),
+        answer=_find_answer(tree),
+    )
+
+
+def _find_query(tree: StepTree) -> Found:
+    """What went into the entry, else into a retriever or reranker, else the last user turn."""
+    entry = tree.entry
+    if entry is not None and _has_text(entry.question) and entry.kind not in _ASKED:
+        return _name(entry.question, entry, "root_input")
+    for kind, place in _ASKED.items():
+        for step in tree.steps:
+            if step.kind is kind and _has_text(step.question):
+                return _name(step.question, step, place, is_exact=False)
+    for step in reversed(tree.steps):
+        asked = [turn.content for turn in step.turns if turn.role == "user"]
+        if asked:
+            return Found(asked[-1], cite(f"{step.convention}:last_user_message", is_exact=False))
+    return Found()
+
+
+_ASKED = {StepKind.RETRIEVER: "retriever_input", StepKind.RERANKER: "reranker_query"}
+
+
+def _find_retrieval_query(tree: StepTree, *, query: str | None) -> Found:
+    """The retrievers' own question, where they were all asked one text and it is not the query."""
+    asked = {
+        step.question.value.strip(): step
+        for step in tree.steps
+        if step.kind is StepKind.RETRIEVER and _has_text(step.question)
+    }
+    asked.pop((query or "").strip(), None)
+    if len(asked) != 1:
+        return Found()
+    ((_, step),) = asked.items()
+    return _name(step.question, step, "retriever_input")
+
+
+def _find_turns(tree: StepTree) -> tuple[Turn, ...]:
+    """The user and assistant turns before the question, as the last generation was given them."""
+    final = tree.final_generation
+    steps = [step for step in (final, *reversed(tree.steps)) if step is not None and step.turns]
+    if not steps:
+        return ()
+    turns = steps[0].turns
+    asked = [place for place, turn in enumerate(turns) if turn.role == "user"]
+    if not asked:
+        return ()
+    return tuple(turn for turn in turns[: asked[-1]] if turn.role in {"user", "assistant"})
+
+
+def _find_answer(tree: StepTree) -> Found:
+    """What the entry answered, else the text of the generation that ended last.
+
+    A run that ended in a tool call (its text is "") has no answer.
+    """
+    entry = tree.entry
+    if entry is not None and entry.answer.value is not None:
+        return _name(entry.answer, entry, "root_output") if _has_text(entry.answer) else Found()
+    generations = [step for step in tree.steps if step.kind is StepKind.GENERATION]
+    for step in sorted(generations, key=lambda step: step.end_ns, reverse=True):
+        if step.answer.value is not None:
+            named = _name(step.answer, step, "last_output_message", is_exact=False)
+            return named if _has_text(step.answer) else Found()
+    return Found()
+
+
+def _has_text(found: Found) -> bool:
+    return isinstance(found.value, str) and bool(found.value.strip())
+
+
+def _name(found: Found, step: Step, place: str, *, is_exact: bool = True) -> Found:
+    """A finding with its convention's own rule, or the one that the place is called by."""
+    own = found.evidence
+    rule = own.rule if own is not None else f"{step.convention}:{place}"
+    is_exact = is_exact and (own is None or own.confidence == "exact")
+    return Found(found.value, cite(rule, is_exact=is_exact))

@@ -1,0 +1,264 @@
+"""Chat messages as the libraries write them, read into turns, replies, questions and tool results.
+
+A message is an object with a role (`role`, or LangChain's `type`) and a content: a text, or parts as
+OpenTelemetry GenAI, OpenAI, Anthropic, Gemini and the AI SDK write them. All takes JSON in strings too.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ragsonde.extraction.documents import read_delivered
+from ragsonde.extraction.embedded_json import read_embedded
+from ragsonde_schemas.trace import Turn
+
+if TYPE_CHECKING:
+    from ragsonde.extraction.documents import Document
+
+_ROLES = {
+    "user": "user",
+    "human": "user",
+    "humanmessage": "user",
+    "humanmessagechunk": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "aimessage": "assistant",
+    "aimessagechunk": "assistant",
+    "model": "assistant",
+    "system": "system",
+    "systemmessage": "system",
+    "developer": "system",
+    "tool": "tool",
+    "toolmessage": "tool",
+    "function": "tool",
+}
+_TEXT_PARTS = frozenset({"text", "input_text", "output_text", None})
+_CALL_PARTS = frozenset({"tool_call", "tool-call", "tool_use", "function_call", "functionCall"})
+_RESULT_PARTS = frozenset({"tool_call_response", "tool_result", "tool-result", "function_response"})
+_RESULT_KEYS = ("response", "result", "output", "content")
+_WRAPPED_RESULTS = frozenset({"json", "text", "content", "error-text", "error-json"})
+_QUESTION_KEYS = ("query", "question", "input", "query_str", "str_or_query_bundle", "query_bundle", "prompt")
+_LEVELS = 4
+
+
+class Message(NamedTuple):
+    """One message.
+
+    Attributes:
+        role: `system`, `user`, `assistant`, `tool`, or what stands there.
+        text: its text parts joined by line ends, None where it has none.
+        results: what tools returned, as texts; a JSON value as JSON.
+        calls_tool: it ends in a tool call: its text, if any, is no answer.
+    """
+
+    role: str
+    text: str | None = None
+    results: tuple[str, ...] = ()
+    calls_tool: bool = False
+
+
+def read_messages(value: object) -> tuple[Message, ...]:
+    """The messages of a list, of an object with a list `messages`, of one message, or of JSON of these."""
+    return tuple(message for item in _list_items(value) if (message := _read_message(item)) is not None)
+
+
+def read_turns(value: object) -> tuple[Turn, ...]:
+    """The turns that messages are, oldest first; each tool result is a turn of role `tool`."""
+    turns: list[Turn] = []
+    for message in read_messages(value):
+        turns += [Turn(role="tool", content=result) for result in message.results]
+        if message.text is not None:
+            turns.append(Turn(role=message.role, content=message.text))
+    return tuple(turns)
+
+
+def read_reply(value: object) -> str | None:
+    """The text of the last assistant message, "" where it ends in a tool call, None where there is none."""
+    for message in reversed(read_messages(value)):
+        if message.role == "assistant":
+            return "" if message.calls_tool else message.text
+    return None
+
+
+def read_role(name: str) -> str:
+    """The role that a library's word for it means: `system`, `user`, `assistant`, `tool`; else the word."""
+    return _ROLES.get(name.lower(), name)
+
+
+def read_question(value: object) -> str | None:
+    """The question that an input is: a text, or what an object says under `query`, `question`, `input`, ...
+
+    Of messages the last one of a user; None for anything else.
+    """
+    return _read_question(value, levels=_LEVELS)
+
+
+def read_tool_message(value: object) -> tuple[Document, ...] | None:
+    """What a tool delivered, where `value` is a message of type or role `tool`, or holds only such."""
+    if isinstance(value, str):
+        value = read_embedded(value)
+    if isinstance(value, dict) and isinstance(value.get("output"), dict | list) and "role" not in value:
+        value = value["output"]
+    messages = read_messages(value)
+    if not messages or any(message.role != "tool" for message in messages):
+        return None
+    texts = [text for message in messages for text in (*message.results, message.text) if text is not None]
+    return tuple(document for text in texts for document in read_delivered(text))
+
+
+def read_tool_output(value: object) -> tuple[Document, ...]:
+    """What a tool delivered: in a message of role `tool`, in text parts (MCP), in a list, or as one text."""
+    if isinstance(value, str):
+        value = read_embedded(value) or value
+    delivered = read_tool_message(value)
+    if delivered is not None:
+        return delivered
+    if isinstance(value, dict) and isinstance(value.get("content"), list):
+        texts = _read_parts(value["content"])[0]
+        if texts:
+            return tuple(document for text in texts for document in read_delivered(text))
+    return read_delivered(value)
+
+
+def _read_question(value: object, *, levels: int) -> str | None:
+    if isinstance(value, str):
+        embedded = read_embedded(value)
+        if embedded is None:
+            return value if value.strip() else None
+        value = embedded
+    if isinstance(value, dict) and levels:
+        for key in _QUESTION_KEYS:
+            question = value.get(key)
+            if isinstance(question, str | dict) and (found := _read_question(question, levels=levels - 1)):
+                return found
+    asked = [message.text for message in read_messages(value) if message.role == "user" and message.text]
+    return asked[-1] if asked else None
+
+
+def _list_items(value: object) -> list[Any]:
+    if isinstance(value, str):
+        value = read_embedded(value)
+    if isinstance(value, dict):
+        inner = value.get("messages")
+        value = inner if isinstance(inner, list | dict) else [value]
+        if isinstance(value, dict):
+            value = [value]
+    if not isinstance(value, list):
+        return []
+    if len(value) == 1 and isinstance(value[0], list):
+        value = value[0]
+    return value
+
+
+def _read_message(item: object) -> Message | None:
+    if isinstance(item, str):
+        item = read_embedded(item)
+    if isinstance(item, list):
+        return _read_pair(item)
+    if not isinstance(item, dict):
+        return None
+    fields = _unwrap(item)
+    role = _read_role(fields)
+    if role is None:
+        return None
+    texts, results, calls = _read_parts(_find_content(fields))
+    is_called = bool(fields.get("tool_calls") or fields.get("function_call"))
+    text = "\n".join(texts) or None
+    if role == "tool" and not results and text is not None:
+        return Message(role, None, (text,))
+    return Message(role, text, tuple(results), _ends_in_call(fields, is_called=is_called, calls=calls))
+
+
+def _read_pair(item: list[Any]) -> Message | None:
+    """LangChain's short form: `["human", "text"]`."""
+    if len(item) != 2 or not all(isinstance(part, str) for part in item):  # noqa: PLR2004 a pair
+        return None
+    role = _ROLES.get(item[0].lower())
+    return None if role is None else Message(role, item[1] if item[1].strip() else None)
+
+
+def _unwrap(item: dict[str, Any]) -> dict[str, Any]:
+    """The message inside a choice, a constructor of LangChain, or an object of `type` and `data`."""
+    inner = item.get("message")
+    if isinstance(inner, dict):
+        return {"finish_reason": item.get("finish_reason"), "role": "assistant", **_unwrap_constructor(inner)}
+    return _unwrap_constructor(item)
+
+
+def _unwrap_constructor(item: dict[str, Any]) -> dict[str, Any]:
+    kwargs, data, path = item.get("kwargs"), item.get("data"), item.get("id")
+    if isinstance(kwargs, dict) and isinstance(path, list) and path and isinstance(path[-1], str):
+        return {**kwargs, "role": path[-1]}
+    if isinstance(data, dict) and isinstance(item.get("type"), str):
+        return {**data, "role": item["type"]}
+    return item
+
+
+def _read_role(fields: dict[str, Any]) -> str | None:
+    role = fields.get("role")
+    if not isinstance(role, str):
+        role = fields.get("type")
+        return _ROLES.get(role.lower()) if isinstance(role, str) else None
+    return read_role(role)
+
+
+def _find_content(fields: dict[str, Any]) -> object:
+    parts = fields.get("parts")
+    if isinstance(parts, list):
+        return parts
+    content = fields.get("content")
+    if isinstance(content, dict):
+        return content.get("parts") if isinstance(content.get("parts"), list) else [content]
+    if isinstance(content, str) and content.lstrip().startswith("[{"):
+        embedded = read_embedded(content)
+        if isinstance(embedded, list) and all(_is_part(part) for part in embedded):
+            return embedded
+    return content
+
+
+def _is_part(part: object) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("type"), str) and len(part) > 1
+
+
+def _read_parts(content: object) -> tuple[list[str], list[str], list[bool]]:
+    """Texts, tool results, and for each part whether it is a tool call."""
+    if isinstance(content, str):
+        return ([content] if content.strip() else []), [], []
+    texts: list[str] = []
+    results: list[str] = []
+    calls: list[bool] = []
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, str):
+            texts.append(part)
+            calls.append(False)
+        elif isinstance(part, dict):
+            kind = part.get("type") if isinstance(part.get("type"), str) else None
+            calls.append(kind in _CALL_PARTS)
+            if kind in _RESULT_PARTS:
+                results += _read_result(part)
+            elif kind in _TEXT_PARTS:
+                texts += [text for text in (part.get("content"), part.get("text")) if isinstance(text, str)][
+                    :1
+                ]
+    return [text for text in texts if text.strip()], results, calls
+
+
+def _read_result(part: dict[str, Any]) -> list[str]:
+    value = next((part[key] for key in _RESULT_KEYS if part.get(key) is not None), None)
+    if isinstance(value, dict) and value.get("type") in _WRAPPED_RESULTS and "value" in value:
+        value = value["value"]
+    if isinstance(value, list) and value and all(_is_part(item) and "text" in item for item in value):
+        value = "\n".join(_read_parts(value)[0])
+    if value is None:
+        return []
+    return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
+
+
+def _ends_in_call(fields: dict[str, Any], *, is_called: bool, calls: list[bool]) -> bool:
+    if not is_called and not any(calls):
+        return False
+    reason = fields.get("finish_reason", fields.get("finishReason"))
+    if isinstance(reason, str) and reason:
+        return "tool" in reason.lower() or "function" in reason.lower()
+    return is_called or calls[-1]

@@ -1,0 +1,81 @@
+"""The steps of one trace as a tree, in order of time."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ragsonde.extraction.forest import Forest
+from ragsonde.extraction.steps import StepKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ragsonde.extraction.steps import Step
+
+_WORK = frozenset({StepKind.RETRIEVER, StepKind.RERANKER, StepKind.TOOL, StepKind.GENERATION})
+
+
+class StepTree:
+    """The steps of one trace; a step without a convention is only there for those above and below it.
+
+    Attributes:
+        steps: in order of start, then end, then as given; of steps with equal ids the last one given.
+        roots: steps that name no parent.
+    """
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        ordered = sorted({step.id: step for step in steps}.values(), key=_get_times)
+        self.steps = tuple(ordered)
+        self.roots = tuple(step for step in self.steps if step.parent_id is None)
+        self._by_id = {step.id: step for step in ordered}
+        self._forest = Forest({step.id: step.parent_id for step in ordered})
+
+    def ancestors(self, step: Step) -> Iterator[Step]:
+        """The steps above `step`, nearest first, up to a root, a missing parent or the cut of a circle."""
+        return (self._by_id[node] for node in self._forest.ancestors(step.id))
+
+    def outermost(self, steps: Iterable[Step]) -> tuple[Step, ...]:
+        """Those of `steps` that have none of them above, in order of time."""
+        ids = self._forest.outermost({step.id for step in steps})
+        return tuple(step for step in self.steps if step.id in ids)
+
+    def below(self, steps: Iterable[Step]) -> set[str]:
+        """The ids of all steps that have one of `steps` above them."""
+        return self._forest.below({step.id for step in steps})
+
+    @cached_property
+    def entry(self) -> Step | None:
+        """The application's own root: the one marked so, else the outermost step that a convention knows.
+
+        Of several outermost ones (a web framework's span above them is no step of the application) the first
+        that is no single retrieval, tool or generation; one with question and answer goes before others.
+        """
+        marked = next((step for step in self.steps if step.is_entry), None)
+        if marked is not None:
+            return marked
+        outermost = self.outermost(step for step in self.steps if step.convention)
+        wholes = [step for step in outermost if step.kind is StepKind.OTHER]
+        full = [step for step in wholes if step.question.value and step.answer.value]
+        return next(iter([*full, *wholes, *outermost]), None)
+
+    @cached_property
+    def final_generation(self) -> Step | None:
+        """The generation that ended last, of those that do not wrap other work."""
+        working = {step.id for step in self.steps if step.kind in _WORK}
+        wrapping = self._forest.above(working)
+        generations = [step for step in self.steps if step.kind is StepKind.GENERATION]
+        single = [step for step in generations if step.id not in wrapping]
+        return max(single or generations, key=_get_ending, default=None)
+
+    def find_outermost_carriers(self, name: str) -> tuple[Step, ...]:
+        """Steps that carry the fact `name` while none above does: a wrapper's sum holds those below it."""
+        return self.outermost(step for step in self.steps if name in step.facts)
+
+
+def _get_times(step: Step) -> tuple[int, int]:
+    return step.start_ns, step.end_ns
+
+
+def _get_ending(step: Step) -> tuple[int, int]:
+    return step.end_ns, step.start_ns

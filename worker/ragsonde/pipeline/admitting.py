@@ -1,0 +1,38 @@
+"""From a trace to committed rows, with the free judges' scores; from junk to a parked message."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragsonde.pipeline.planning import plan_evaluations
+from ragsonde.pipeline.stages import timed
+
+if TYPE_CHECKING:
+    from ragsonde.pipeline.stages import Stages
+    from ragsonde_schemas.envelope import Envelope
+    from ragsonde_schemas.errors import DecodeError
+    from ragsonde_schemas.evaluation import Admission
+    from ragsonde_schemas.trace import Trace
+
+
+def admit(trace: Trace, stages: Stages) -> Admission:
+    """Commits a trace with the free judges' scores; what became of it, and what is still to be evaluated."""
+    with timed("judging_free", stages):
+        planned = plan_evaluations(
+            trace,
+            scorers=stages.scorers,
+            judges=stages.judges,
+            sample_rates=stages.sample_rates,
+            may_raise=stages.may_raise,
+        )
+    with timed("storage", stages):
+        admission = stages.traces.admit(trace, planned)
+    stages.sink.on_admitted(trace, admission, planned)
+    return admission
+
+
+def park(envelope: Envelope, error: DecodeError, stages: Stages) -> None:
+    """Stores a message that cannot become a trace, with the reason and the place."""
+    is_new = stages.parking.park(envelope, reason=error.reason, message=str(error), where=error.where)
+    tell = stages.sink.on_parked if is_new else stages.sink.on_parked_again
+    tell(error.reason)

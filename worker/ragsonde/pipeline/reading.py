@@ -1,0 +1,60 @@
+"""From a message to records, and from a record to the traces that are judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragsonde.decoding.table import decode
+from ragsonde.extraction.table import build_trace, find_fields
+from ragsonde.pipeline.stages import timed
+from ragsonde_schemas.errors import DecodeError
+
+if TYPE_CHECKING:
+    from ragsonde.extraction.findings import Findings
+    from ragsonde.extraction.mapping import Mappings
+    from ragsonde.pipeline.stages import Stages
+    from ragsonde.ports import Resolver
+    from ragsonde_schemas.decoded import Decoded, Receipt, Record
+    from ragsonde_schemas.envelope import Envelope
+    from ragsonde_schemas.trace import Trace
+
+UNKNOWN_FORMAT = "unknown"
+
+
+def read_message(envelope: Envelope, stages: Stages) -> Decoded:
+    """The records and spans in a message.
+
+    Raises:
+        DecodeError: there is none in it.
+    """
+    try:
+        with timed("decoding", stages):
+            decoded = decode(envelope, limits=stages.limits, formats=stages.formats)
+    except DecodeError:
+        stages.sink.on_received(UNKNOWN_FORMAT)
+        raise
+    stages.sink.on_received(decoded.format)
+    return decoded
+
+
+def read_traces(record: Record, stages: Stages, *, receipt: Receipt) -> tuple[Trace, ...]:
+    """The traces in a record; none where it is no trace of a RAG application.
+
+    Raises:
+        DecodeError: OVER_LIMIT where the contexts hold more sentences than can be judged.
+    """
+    with timed("extraction", stages):
+        found = find_all(record, mappings=stages.mappings, resolver=stages.resolver)
+        for one in found:
+            for field in one.mapped_to_nothing:
+                stages.sink.on_mapped_to_nothing(field)
+        return tuple(build_trace(one, receipt=receipt, retention_days=stages.retention_days) for one in found)
+
+
+def find_all(record: Record, *, mappings: Mappings, resolver: Resolver) -> tuple[Findings, ...]:
+    """What is known of each trace in a record: by user's function, else mapping, else the format's rules."""
+    found = find_fields(record)
+    options = mappings.choose_options(found[0]) if found else None
+    if options is not None:
+        found = find_fields(record, options=options)
+    return tuple(resolver.resolve(mappings.apply(one, record), record) for one in found)

@@ -1,0 +1,74 @@
+"""Everything the path of a trace needs of the world, wired once at the top."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ragsonde.decoding.formats import Formats
+    from ragsonde.decoding.limits import DecodingLimits
+    from ragsonde.extraction.mapping import Mappings
+    from ragsonde.ports import (
+        Clock,
+        Insist,
+        Isolation,
+        Judge,
+        ParkingStore,
+        Resolver,
+        ScoreSink,
+        SpanBuffer,
+        TraceStore,
+    )
+    from ragsonde.scoring.scorer import Scorer
+
+STAGES = ("decoding", "assembly", "extraction", "judging_free", "judging", "storage")
+"""What `stage_seconds` tells apart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stages:
+    """Everything the path needs, wired once at the top.
+
+    Attributes:
+        judges: by name, in the order in which they are asked.
+        sample_rates: by judge name, 0..1.
+        retention_days: older claimed times are not believed.
+        deadline_seconds: how long one evaluation may take.
+        insist: does something again for as long as the database is away.
+        formats: in which messages may come.
+        mappings: the user's paths to fields, compiled.
+        resolver: the user's functions that find fields.
+        may_raise: a message may raise what is done, not only lower it.
+    """
+
+    scorers: tuple[Scorer, ...]
+    judges: Mapping[str, Judge]
+    sample_rates: Mapping[str, float]
+    traces: TraceStore
+    spans: SpanBuffer
+    parking: ParkingStore
+    sink: ScoreSink
+    clock: Clock
+    isolation: Isolation
+    limits: DecodingLimits
+    formats: Formats
+    mappings: Mappings
+    resolver: Resolver
+    retention_days: int
+    deadline_seconds: float
+    insist: Insist
+    may_raise: bool = False
+
+
+@contextmanager
+def timed(stage: str, stages: Stages) -> Iterator[None]:
+    """Tells the sink how long the block took."""
+    begun = stages.clock.monotonic()
+    try:
+        yield
+    finally:
+        stages.sink.on_stage(stage, stages.clock.monotonic() - begun)

@@ -1,0 +1,161 @@
+"""Waitress's parser, told what to keep: refusals at the head, a cap on chunked bodies, a deadline for all.
+
+A body that is refused is read on and dropped, within bounds: a client that is still sending when the
+connection closes sees a reset and never learns why.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from waitress.parser import HTTPRequestParser
+
+from ragsonde.receiver.answers import Answer, refuse
+from ragsonde.receiver.application import write_status_line
+from ragsonde.receiver.requests import RequestHead
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ragsonde.receiver.exchange_log import ExchangeLog
+    from ragsonde.receiver.gate import Gate
+
+REQUEST_SECONDS = 30.0
+"""For the whole request to arrive."""
+_DRAINED_BYTES = 64 * 1024 * 1024
+"""Read of a refused body, at most."""
+_UNREAD = RequestHead(method="", path="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reception:
+    """How requests are read.
+
+    Attributes:
+        gate: decides at the head.
+        log: where refusals are noted.
+        request_seconds: for the whole request to arrive.
+    """
+
+    gate: Gate
+    log: ExchangeLog
+    request_seconds: float = REQUEST_SECONDS
+
+
+class Refusal:
+    """A request that is answered without the application, in the way Waitress asks for it."""
+
+    def __init__(self, head: RequestHead, answer: Answer, *, log: ExchangeLog, begun_at: float) -> None:
+        self.answer = answer
+        self._head, self._log, self._begun_at = head, log, begun_at
+
+    def to_response(self, _ident: str | None) -> tuple[str, list[tuple[str, str]], bytes]:
+        """Status line, headers and body; called once, when the answer is sent."""
+        self._log.note(self._head, self.answer, seconds=time.monotonic() - self._begun_at)
+        return write_status_line(self.answer.status), self.answer.list_headers(), self.answer.body
+
+
+class RequestParser(HTTPRequestParser):
+    """Collects one request, or finds why it is refused."""
+
+    def __init__(
+        self, adj: object, *, reception: Reception, client: str, is_busy: Callable[[], bool]
+    ) -> None:
+        super().__init__(adj)
+        self.error: Any = None
+        self._is_busy = is_busy
+        self._reception = reception
+        self._client = client
+        self._begun_at = time.monotonic()
+        self._head = _UNREAD
+        self._refusal: Refusal | None = None
+
+    @property
+    def is_late(self) -> bool:
+        """True when the request should have arrived by now."""
+        return time.monotonic() - self._begun_at > self._reception.request_seconds
+
+    def received(self, data: bytes) -> int:
+        """How many of the bytes belong to this request; `completed` and `error` say the rest."""
+        was_in_body = self.headers_finished
+        try:
+            consumed = int(super().received(data))
+        except ValueError as error:  # a Content-Length of thousands of digits
+            self._refuse(HTTPStatus.BAD_REQUEST, f"found a head that cannot be read ({type(error).__name__})")
+            self._complete()
+            return len(data)
+        if self.error is not None and not isinstance(self.error, Refusal):
+            # Waitress itself found the request malformed
+            problem = f"found a request that breaks HTTP: {self.error.body}"
+            self._refuse(HTTPStatus(self.error.code), problem)
+        elif self.headers_finished and not was_in_body and not self.empty:
+            self._head = self._read_head()
+            answer = self._reception.gate.find_refusal(self._head, is_busy=self._is_busy())
+            if answer is not None:
+                self._drain(answer)
+        elif was_in_body:
+            self._watch_body()
+        if self.is_late and not self.completed:
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, "the request did not arrive in time; send it again")
+            self._complete()
+        if self.completed and self._refusal is not None:
+            self.error = self._refusal
+        return consumed
+
+    def _read_head(self) -> RequestHead:
+        return RequestHead(
+            method=self.command,
+            path=self.path,
+            headers={name.replace("_", "-").lower(): value for name, value in self.headers.items()},
+            body_bytes=self.content_length if "CONTENT_LENGTH" in self.headers and not self.chunked else None,
+            is_chunked=self.chunked,
+            client=self._client,
+        )
+
+    def _watch_body(self) -> None:
+        gate = self._reception.gate
+        if self._refusal is None and self.chunked and self.body_bytes_received > gate.max_body_bytes:
+            self._drain(gate.refuse_size(self._head, found=f"more than {gate.max_body_bytes} bytes"))
+        elif self._refusal is not None and self.body_bytes_received > _DRAINED_BYTES:
+            self._complete()
+
+    def _drain(self, answer: Answer) -> None:
+        """Refuses the request; what comes of its body goes nowhere."""
+        self._refusal = self._make_refusal(answer)
+        # who waits to be told to continue has not sent it, and what is larger is not worth the wait
+        if self.expect_continue or self.content_length > _DRAINED_BYTES:
+            self._complete()
+        elif self.body_rcv is not None:
+            self.body_rcv.getbuf().close()
+            self.body_rcv.buf = _Nowhere()
+
+    def _refuse(self, status: HTTPStatus, problem: str) -> None:
+        self._refusal = self._make_refusal(refuse(self._head.form, status, problem))
+
+    def _make_refusal(self, answer: Answer) -> Refusal:
+        return Refusal(self._head, answer, log=self._reception.log, begun_at=self._begun_at)
+
+    def _complete(self) -> None:
+        self.expect_continue = False
+        self.completed = True
+        self.error = self._refusal
+
+
+class _Nowhere:
+    """Takes bytes and keeps none."""
+
+    def append(self, data: bytes) -> None:
+        """Drops them."""
+
+    def close(self) -> None:
+        """Nothing was opened."""
+
+    def getfile(self) -> Any:  # noqa: ANN401 - never read: a refused request has no body
+        """Never asked for."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return 0
