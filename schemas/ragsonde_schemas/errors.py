@@ -36,7 +36,6 @@ class ParkReason(StrEnum):
     INVALID_MESSAGE = "invalid_message"
     BAD_TRACE_ID = "bad_trace_id"
     OVER_LIMIT = "over_limit"
-    INCOMPLETE_TRACE = "incomplete_trace"
     REPEATED_CRASH = "repeated_crash"
     INTERNAL_ERROR = "internal_error"
     DEAD_LETTER = "dead_letter"

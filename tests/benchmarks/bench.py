@@ -16,7 +16,7 @@ import tempfile
 import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -24,8 +24,10 @@ from rich.table import Table
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from fakes.traces import make_envelope  # noqa: E402
-from ragsonde.decoding.table import decode  # noqa: E402 - the tests' folder must be on the path first
+from assembly_costs import measure_assembly  # noqa: E402 - the tests' folder must be on the path first
+from figures import Figure, time_call  # noqa: E402
+from format_costs import measure_formats  # noqa: E402
+
 from ragsonde.exposition.registry import Series  # noqa: E402
 from ragsonde.exposition.series import SCORE, WORKER_SERIES  # noqa: E402
 from ragsonde.storage.migrations import migrate  # noqa: E402
@@ -36,20 +38,11 @@ from services.up_stack import Stack  # noqa: E402
 from services.waiting import wait_for  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 TRACES = 1000
 WARM_UP = 200
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
-
-
-class Figure(NamedTuple):
-    """One line of the table; `bar` and `is_met` say what it is held to."""
-
-    what: str
-    measured: str
-    bar: str
-    is_met: bool
 
 
 def measure_help() -> Figure:
@@ -89,14 +82,6 @@ def measure_first_scores_and_second_start() -> list[Figure]:
     ]
 
 
-def measure_decoding() -> Figure:
-    body = (ROOT / "tests/data/samples/langchain_openinference.otlp.pb").read_bytes()
-    milliseconds = time_call(lambda: decode(make_envelope(body)))
-    return Figure(
-        "decode OTLP protobuf, 8 spans", f"{milliseconds:.2f} ms CPU", "<= 0.5 ms", milliseconds <= 0.5
-    )
-
-
 def measure_exposition() -> Figure:
     series = Series(WORKER_SERIES)
     lines = 0
@@ -108,15 +93,6 @@ def measure_exposition() -> Figure:
         lines = len(series.render().body.splitlines())
     milliseconds = time_call(series.render, times=20)
     return Figure(f"/metrics, {lines} lines", f"{milliseconds:.0f} ms CPU", "<= 150 ms", milliseconds <= 150)
-
-
-def time_call(call: Callable[[], object], *, times: int = 300) -> float:
-    """Milliseconds of CPU a call."""
-    call()
-    begun = time.process_time()
-    for _ in range(times):
-        call()
-    return (time.process_time() - begun) / times * 1000
 
 
 def measure_worker() -> list[Figure]:
@@ -174,15 +150,20 @@ def measure_noop(deployment: Deployment) -> float:
 def a_deployment() -> Iterator[Deployment]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        server = find_server()
-        if server is None:
-            sys.exit("make bench needs Postgres on 127.0.0.1:5432")
-        database_url = stack.enter_context(own_database(server))
+        database_url = stack.enter_context(own_database(require_server()))
         migrate(database_url)
         broker_url = stack.enter_context(own_vhost())
         deployment = Deployment("rabbitmq", broker_url=broker_url, database_url=database_url, folder=folder)
         stack.callback(deployment.stop)
         yield deployment
+
+
+def require_server() -> str:
+    """The URL of the Postgres at hand."""
+    server = find_server()
+    if server is None:
+        sys.exit("make bench needs Postgres on 127.0.0.1:5432")
+    return server
 
 
 def make_load() -> list[dict]:
@@ -209,7 +190,8 @@ def main() -> int:
         measure_help(),
         measure_evaluate(),
         *measure_first_scores_and_second_start(),
-        measure_decoding(),
+        *measure_formats(),
+        *measure_assembly(require_server()),
         measure_exposition(),
         *measure_worker(),
     ]

@@ -154,9 +154,7 @@ class FakeSpanBuffer:
         with self._lock:
             return sum(record.next_close_at is not None for record in self.open.values())
 
-    def _absorb(
-        self, trace_id: str, spans: list[Span], *, format_name: str, is_whole: bool
-    ) -> AbsorbedTrace:
+    def _absorb(self, trace_id: str, spans: list[Span], *, format_name: str, is_whole: bool) -> AbsorbedTrace:
         now = self._clock.now()
         record = self.open.setdefault(trace_id, Open(format_name, now, now, now))
         is_leased = record.lease_until is not None and record.lease_until > now

@@ -1,5 +1,4 @@
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -7,51 +6,24 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragsonde.api.promptfoo import collect_notes, is_promptfoo, read_tests
-from ragsonde.api.promptfoo_paths import follow_path, read_path
+from builders.promptfoo_tests import (
+    ASSERTED,
+    CONTEXT,
+    QUESTION,
+    fail,
+    fail_one,
+    ignore,
+    read,
+    read_one,
+    write,
+)
+from ragsonde.api.promptfoo import collect_notes, is_promptfoo
 from ragsonde.api.traces import read_items
-from ragsonde_schemas.errors import InputError
-
-QUESTION = "How long does a refund take?"
-CONTEXT = "A refund is issued within 14 days."
-ASSERTED = {"type": "context-relevance", "threshold": 0.3}
 
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-def write(content, name="rag.yaml"):
-    text = content if isinstance(content, str) else yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
-    Path(name).write_text(text, encoding="utf-8")
-    return name
-
-
-def read(content):
-    return read_tests(write(content))
-
-
-def read_one(**test):
-    """The only test, its question set where it has none."""
-    test.setdefault("vars", {}).setdefault("query", QUESTION)
-    (one,) = read([test])
-    return one, json.loads(one.body)
-
-
-def fail(content):
-    with pytest.raises(InputError) as caught:
-        read(content)
-    return str(caught.value)
-
-
-def fail_one(**test):
-    test.setdefault("vars", {}).setdefault("query", QUESTION)
-    return fail([test])
-
-
-def ignore(kind):
-    return f"assertions of type {kind} are not judged here; context-relevance is (essential_context)"
 
 
 def test_yaml_is_read_as_tests_by_its_name():
@@ -233,66 +205,6 @@ def test_default_test_is_merged_and_what_a_test_says_itself_holds():
 
 
 @pytest.mark.parametrize(
-    ("transform", "output"),
-    [
-        ("output.context", {"context": [CONTEXT]}),
-        ("output.context", json.dumps({"context": [CONTEXT]})),
-        ("JSON.parse(output).context", json.dumps({"context": [CONTEXT]})),
-        ("output?.retrieved?.chunks", {"retrieved": {"chunks": [CONTEXT]}}),
-        ('output.results[1]["retrieved docs"];', {"results": [{}, {"retrieved docs": [CONTEXT]}]}),
-        ("output['context']", {"context": [{"text": CONTEXT}]}),
-        ("output", [CONTEXT]),
-        ("context.vars.passages", {}),
-    ],
-)
-def test_context_transform_is_a_path_on_the_output(transform, output):
-    asserted = {**ASSERTED, "contextTransform": transform}
-    one, message = read_one(
-        vars={"passages": [CONTEXT], "context": "not this"}, providerOutput=output, **{"assert": [asserted]}
-    )
-
-    assert one.notes == ()
-    assert [context["content"] for context in message["contexts"]] == [CONTEXT]
-
-
-@pytest.mark.parametrize(
-    "transform",
-    [
-        "output.retrieved.map(d => d.text)",
-        "output.context.join('\\n')",
-        "output.context || output.chunks",
-        "(output) => output.context",
-        "file://transform.js",
-        "outputs.context",
-        "output.context[i]",
-        "",
-    ],
-)
-def test_a_context_transform_that_needs_javascript_is_refused_with_what_is_supported(transform):
-    message = fail_one(**{"assert": [{**ASSERTED, "contextTransform": transform}]})
-
-    assert message.startswith(
-        f"rag.yaml: test 1: assert context-relevance: contextTransform: {transform!r} needs JavaScript, "
-        "which is not run; expected a path of names and indices on `output`"
-    )
-
-
-def test_a_context_transform_that_finds_nothing_leaves_the_contexts_unknown_and_says_so():
-    asserted = {**ASSERTED, "contextTransform": "output.context"}
-    one, message = read_one(vars={"output": {"chunks": []}}, **{"assert": [asserted]})
-
-    assert message["contexts"] is None
-    assert one.notes == ("contextTransform finds nothing in the output",)
-
-
-def test_a_context_transform_without_an_output_waits_for_a_target():
-    one, message = read_one(**{"assert": [{**ASSERTED, "contextTransform": "output.context"}]})
-
-    assert message["contexts"] is None
-    assert one.notes == ("contextTransform has no output to read; --target gives one",)
-
-
-@pytest.mark.parametrize(
     ("given", "answer"),
     [
         ({"providerOutput": "14 days."}, "14 days."),
@@ -313,103 +225,7 @@ def test_the_answer_is_the_output_or_its_part(given, answer):
     assert message["answer"] == answer
 
 
-def test_tests_may_stand_in_other_files_relative_to_the_one_that_names_them():
-    Path("more").mkdir()
-    write([{"vars": "file://vars.json"}], "more/list.yaml")
-    write(json.dumps({"query": QUESTION, "context": "file://faq.md"}), "more/vars.json")
-    write(CONTEXT, "more/faq.md")
-    write("\n".join(json.dumps({"vars": {"query": name}}) for name in "ab"), "lines.jsonl")
-    write({"assert": [ASSERTED]}, "default.yaml")
-    tests = ["file://more/list.yaml", "file://lines.jsonl"]
-
-    read_ = read({"defaultTest": "file://default.yaml", "tests": tests})
-
-    messages = [json.loads(test.body) for test in read_]
-    assert [message["query"] for message in messages] == [QUESTION, "a", "b"]
-    assert messages[0]["contexts"] == CONTEXT
-    assert [test.thresholds for test in read_] == [{"essential_context": 0.3}] * 3
-
-
-def test_a_line_of_csv_is_a_test_whose_columns_are_variables():
-    lines = [
-        "query,context,__expected,__description,__metadata:team,__threshold",
-        f'"{QUESTION}","[""{CONTEXT}""]",context-relevance(0.4),refund,shop,',
-        f'"{QUESTION}","{CONTEXT}",context-relevance:,,,0.5',
-        f'"{QUESTION}","{CONTEXT}",contains: 14 days,,,',
-    ]
-    write("\n".join(lines), "tests.csv")
-
-    first, second, third = read({"tests": "file://tests.csv"})
-
-    message = json.loads(first.body)
-    assert (first.trace_id, message["metadata"]) == ("refund", {"team": "shop"})
-    assert [context["content"] for context in message["contexts"]] == [CONTEXT]
-    assert (first.thresholds, second.thresholds) == ({"essential_context": 0.4}, {"essential_context": 0.5})
-    assert third.notes == (ignore("contains"),)
-
-
-@pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        ("", "found nothing, expected promptfoo's tests"),
-        ("[]", "holds no test"),
-        (
-            "trace_id: a\nquery: b",
-            "found a mapping with the keys trace_id, query, expected promptfoo's tests",
-        ),
-        ("scenarios: []", "scenarios are not read: write them as tests"),
-        ("just a text", "found a str, expected promptfoo's tests"),
-        ("tests: [1]", "tests[0]: found a int, expected a test with `vars`"),
-        ("tests: [{path: 'file://make.py:create'}]", "tests made by code are not run"),
-        ("tests: file://make.js", "make.js: is not read; expected .yaml, .yml, .json, .jsonl or .csv"),
-        ("tests: file://cases/*.yaml", "patterns are not read; name each file"),
-        ("tests: file://absent.yaml", "absent.yaml: cannot be read (No such file or directory)"),
-        ("tests: huggingface://datasets/x", "expected a mapping or file:// and a file"),
-        ("tests:\n- vars: {query: [", ":2:18: no valid YAML"),
-        ("- vars: [a]", "test 1: vars: found a list, expected a mapping"),
-        ("- vars: {query: a}\n  assert: {type: x}", "test 1: assert: expected a list of assertions"),
-        ("- vars: {query: a}\n  assert: [x]", "test 1: assert: found a str, expected for example"),
-        ("- vars: {query: a}\n  assert: [{threshold: 1}]", "found a mapping without a type"),
-        (
-            "- vars: {query: a}\n  assert: [{$ref: '#/assertionTemplates/no'}]",
-            "assertionTemplates hold no 'no'",
-        ),
-        ("defaultTest: [a]\ntests: [{vars: {query: a}}]", "expected a mapping as defaultTest"),
-        ("[" * 5000, "no valid YAML"),
-        ("- vars: &own {query: a, context: [*own]}", "test 1: cannot be written as JSON"),
-        ("- vars: {query: a}\n  metadata: {1-2: {2026-01-01: b}}", "test 1: cannot be written as JSON"),
-    ],
-)
-def test_what_is_no_file_of_tests_is_refused_with_its_place(content, problem):
-    message = fail(content)
-
-    assert message.startswith("rag.yaml")
-    assert problem in message
-
-
 def test_a_template_in_the_question_is_named_as_it_is_not_filled_in():
     one, _ = read_one(vars={"query": "What is {{topic}}?"})
 
     assert one.notes == ("vars.query holds a template, which is not filled in",)
-
-
-NAMES = st.from_regex(re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,6}"), fullmatch=True)
-
-
-@given(st.lists(NAMES | st.integers(0, 3), max_size=5), st.text())
-def test_a_path_finds_what_was_put_there(steps, value):
-    tree = value
-    for step in reversed(steps):
-        tree = {step: tree} if isinstance(step, str) else [None] * step + [tree]
-    written = "".join(f".{step}" if isinstance(step, str) else f"[{step}]" for step in steps)
-
-    assert follow_path(read_path(f"output{written}", place="here"), roots={"output": tree}) == value
-
-
-@given(st.text(), st.recursive(st.none() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)))
-def test_any_expression_is_a_path_or_an_input_error(expression, output):
-    try:
-        path = read_path(expression, place="here")
-    except InputError:
-        return
-    follow_path(path, roots={"output": output})

@@ -13,9 +13,9 @@ def plan(tmp_path, *, workers=1, **settings):
 
 
 def test_an_address_of_version_6_is_written_in_brackets(tmp_path):
-    (monitor, worker) = plan(tmp_path, RAGSONDE_HOST="::1")
-    assert monitor.url.startswith("http://[::1]:")
-    assert worker.url.startswith("http://[::1]:")
+    processes = plan(tmp_path, RAGSONDE_HOST="::1")
+    assert len(processes) == 3
+    assert all(one.url.startswith("http://[::1]:") for one in processes)
 
 
 def test_an_address_of_version_4_is_not(tmp_path):
@@ -24,7 +24,16 @@ def test_an_address_of_version_4_is_not(tmp_path):
 
 def test_each_process_has_a_port_of_its_own(tmp_path):
     processes = plan(tmp_path, workers=3)
-    assert len({one.url for one in processes}) == len(processes) == 4
+    assert len({one.url for one in processes}) == len(processes) == 5
+
+
+def test_the_receiver_says_where_it_takes_traces_and_may_bind_an_address_of_its_own(tmp_path):
+    processes = plan(tmp_path, RAGSONDE_RECEIVER__HOST="127.0.0.2", RAGSONDE_PORTS__RECEIVER="24400")
+    (receiver,) = [one for one in processes if one.takes]
+    assert receiver.child.name == "receiver"
+    assert receiver.takes == f"OTLP {receiver.url}/v1/traces"
+    assert receiver.url.startswith("http://127.0.0.2:244")
+    assert receiver.child.argv[-3:-1] == ["receiver", "--port"]
 
 
 @pytest.mark.parametrize(("deadline_seconds", "grace_seconds"), [(10, 40), (300, 330)])

@@ -4,12 +4,13 @@ import json
 from time import process_time
 
 import pytest
+from google.protobuf.json_format import MessageToDict
 
-from builders.envelopes import RECEIPT, find_refusal, wrap
-from builders.spans import make_span, write_export
-from ragsonde.assembly.records import gather_records
+from builders.envelopes import find_refusal, wrap
+from builders.spans import TRACE_ID, make_span, write_export, write_request
+from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.decoding.table import decode
-from ragsonde.extraction.table import extract
+from ragsonde_schemas.errors import ParkReason
 
 CPU_SECONDS = 8.0
 """Far above what linear work takes on a slow machine, far below what quadratic work would."""
@@ -29,6 +30,14 @@ def chain(length):
     return write_export(*spans)
 
 
+def export(*spans):
+    return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}, separators=(",", ":"))
+
+
+def span_with(attributes):
+    return {"traceId": TRACE_ID, "spanId": "1" * 16, "attributes": attributes}
+
+
 BODIES = {
     "open brackets": lambda: b"[" * 1_000_000,
     "brackets to both ends": lambda: b'{"trace_id": "t", "x": ' + b"[" * 500_000 + b"]" * 500_000 + b"}",
@@ -46,6 +55,26 @@ BODIES = {
     "sentences without end": lambda: message(contexts=["Ab. " * 250_000]),
     "embedded JSON": lambda: message(contexts=[json.dumps(["\\"] * 100_000)]),
     "chain of retrievers": lambda: chain(7000),
+    "an array of numbers": lambda: b"[" + b"5," * 400_000 + b"5]",
+    "an array of arrays": lambda: json.dumps([[[]]] * 100_000).encode(),
+    "an array with repeated keys": lambda: b"[" + b",".join([b'{"a":1,"a":2}'] * 900) + b"]",
+    "an array of open brackets": lambda: b"[{" + b"[" * 900_000,
+    "lines": lambda: b'{"a":1}\n' * 130_000,
+    "line ends": lambda: b'{"a":1}' + b"\n" * 1_000_000,
+    "ends of objects": lambda: b'{"a":1' + b"}\n" * 500_000,
+    "bad spans": lambda: export(*[{}] * 9000).encode(),
+    "too many spans": lambda: export(*[{}] * 100_000).encode(),
+    "a huge index": lambda: export(span_with({"retrieval.documents.999999999.document.id": 1})).encode(),
+    "nested attributes": lambda: export(
+        span_with({"a": json.loads('{"arrayValue":{"values":[' * 15 + "]}}" * 15)})
+    ).encode(),
+    "many attributes": lambda: export(
+        span_with([{"key": "k", "value": {"intValue": "x"}}] * 20_000)
+    ).encode(),
+    "many datadog tags": lambda: json.dumps(
+        {"ml_app": "a", "spans": [{}] * 5000, "tags": ["a:b"] * 50_000}
+    ).encode(),
+    "mlflow spans": lambda: json.dumps({"info": {"trace_id": "t"}, "data": {"spans": [{}] * 9000}}).encode(),
     "zeros": lambda: b"\x0a" + bytes(1_000_000),
     "empty fields": lambda: b"\x0a\x00" * 500_000,
 }
@@ -55,11 +84,18 @@ BODIES = {
 def test_a_hostile_body_is_read_or_refused_within_seconds(name):
     body = BODIES[name]()
 
-    def read():
-        for record in gather_records(decode(wrap(body))):
-            extract(record, receipt=RECEIPT, retention_days=90)
-
     started = process_time()
-    refusal = find_refusal(read)
+    refusal = find_refusal(decode, wrap(body))
     assert process_time() - started < CPU_SECONDS
     assert refusal is None or len(str(refusal)) < 1000
+
+
+@pytest.mark.parametrize(
+    "write", [write_export, lambda *spans: json.dumps(MessageToDict(write_request(*spans))).encode()]
+)
+def test_ten_thousand_spans_are_read_and_one_more_is_not(write):
+    limits = DecodingLimits(body_bytes=8_000_000)
+    spans = [make_span(number) for number in range(1, 10_002)]
+    assert len(decode(wrap(write(*spans[:-1])), limits=limits).spans) == 10_000
+    refusal = find_refusal(decode, wrap(write(*spans)), limits=limits)
+    assert refusal.reason is ParkReason.OVER_LIMIT

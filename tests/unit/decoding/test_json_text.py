@@ -92,7 +92,7 @@ def test_a_key_that_occurs_twice_is_refused_with_its_path(body, path):
         (b'{"trace_id": "a", "contexts": [{"content": "x"', "truncated"),
         (b'{"trace_id": "a", "query": "How lo', "truncated"),
         (b'{"trace_id": ', "truncated"),
-        (b'{"a": 1}\n{"a": 2}', "line 2 column 1; publish one trace a message"),
+        (b'{"a": 1}\n{"a": 2}', "line 2 column 1; publish one JSON value, or one object a line"),
         (b"{'a': 1}", "line 1 column 2"),
         (b'{"a": 1,\n "b": tru}', "line 2 column 7"),
         (b'{"a": "x\ny"}', "Invalid control character"),

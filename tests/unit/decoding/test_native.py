@@ -13,7 +13,7 @@ MINIMAL = {"trace_id": "t-1", "query": "How long?"}
 
 
 def read(**fields):
-    (message,) = decode(wrap_json({**MINIMAL, **fields})).messages
+    (message,) = decode(wrap_json({**MINIMAL, **fields})).records
     return message
 
 
@@ -56,7 +56,7 @@ def test_every_field_of_the_contract_is_read():
     }
     decoded = decode(wrap_json(fields))
     assert decoded.format == "native"
-    (message,) = decoded.messages
+    (message,) = decoded.records
     assert (message.extra, message.warnings) == ({}, ())
     dumped = message.message.model_dump(mode="json", exclude_unset=True)
     assert fields == dumped
@@ -253,9 +253,9 @@ def test_limits_can_be_set():
         decode(wrap_json({**MINIMAL, "contexts": ["a", "b", "c"]}), limits=DecodingLimits(contexts=2))
 
 
-@pytest.mark.parametrize("body", ["[]", "[{}]", '"x"', "5", "null", "true"])
-def test_a_native_content_type_around_anything_but_an_object_is_refused(body):
-    with pytest.raises(DecodeError, match="expected one JSON object: publish one trace a message") as caught:
+@pytest.mark.parametrize("body", ["[]", "[5, null]", '"x"', "5", "null", "true"])
+def test_a_native_content_type_around_anything_but_objects_is_refused(body):
+    with pytest.raises(DecodeError, match="expected one JSON object with the fields") as caught:
         decode(wrap(body.encode(), content_type=CONTENT_TYPE))
     assert caught.value.reason is ParkReason.INVALID_MESSAGE
 
@@ -292,7 +292,7 @@ def test_unknown_keys_are_told_with_the_field_that_may_be_meant(fields, warning)
 
 
 def test_a_question_under_another_name_is_told_as_such():
-    (message,) = decode(wrap_json({"trace_id": "t-1", "question": "q"})).messages
+    (message,) = decode(wrap_json({"trace_id": "t-1", "question": "q"})).records
     assert message.warnings == ("unknown key question: kept, not used; did you mean query?",)
 
 

@@ -1,4 +1,5 @@
 import base64
+import re
 
 import pytest
 from google.protobuf.json_format import MessageToDict
@@ -140,10 +141,6 @@ def test_what_protobuf_prints_as_json_is_read_the_same():
             "resourceSpans[0].scopeSpans[0].spans[0].startTimeUnixNano",
         ),
         (export({**SPAN, "attributes": "x"}), "resourceSpans[0].scopeSpans[0].spans[0].attributes"),
-        (
-            export({**SPAN, "attributes": [{"value": 1}]}),
-            "resourceSpans[0].scopeSpans[0].spans[0].attributes[0]",
-        ),
         (export({**SPAN, "status": 5}), "resourceSpans[0].scopeSpans[0].spans[0].status"),
         (export({**SPAN, "kind": "odd"}), "resourceSpans[0].scopeSpans[0].spans[0].kind"),
         ({"resourceSpans": []}, "resourceSpans"),
@@ -179,6 +176,177 @@ def test_texts_are_mended_with_a_warning():
     )
 
 
+def to_snake(value):
+    """A JSON value with all keys in snake_case, as protobuf prints it when asked to keep field names."""
+    if isinstance(value, list):
+        return [to_snake(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {re.sub("(?=[A-Z])", "_", key).lower(): to_snake(item) for key, item in value.items()}
+
+
+def test_keys_in_snake_case_are_read_the_same():
+    spans = (
+        make_span(
+            1, attributes={"a": "x", "n": 5, "l": ["y"], "m": {"k": 1}}, resource={"service.name": "s"}
+        ),
+        make_span(2, 1, is_error=True, scope_name="lib", events=(SpanEvent("e", 3, {"k": 1}),)),
+    )
+    printed = MessageToDict(write_request(*spans), preserving_proto_field_name=True)
+    assert "trace_id" in printed["resource_spans"][0]["scope_spans"][0]["spans"][0]
+    assert spans == decode(wrap_json(printed)).spans
+    assert spans == decode(wrap_json(to_snake(MessageToDict(write_request(*spans))))).spans
+
+
+def test_spans_of_before_scopes_are_read():
+    value = {
+        "resourceSpans": [
+            {
+                "instrumentationLibrarySpans": [
+                    {"instrumentationLibrary": {"name": "lib", "version": "2"}, "spans": [SPAN]}
+                ]
+            }
+        ]
+    }
+    for written in (value, to_snake(value)):
+        (span,) = decode(wrap_json(written)).spans
+        assert (span.scope_name, span.scope_version, span.name) == ("lib", "2", "root")
+
+
+def test_an_item_of_resource_spans_by_itself_is_read():
+    (item,) = export(SPAN)["resourceSpans"]
+    assert decode(wrap_json(export(SPAN))).spans == decode(wrap_json(item)).spans
+    assert len(decode(wrap_json([item, item])).spans) == 2
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda raw: {"type": "Buffer", "data": list(raw)},
+        lambda raw: {str(index): byte for index, byte in enumerate(raw)},
+        list,
+    ],
+)
+def test_ids_as_bytes_of_javascript_are_read(write):
+    raw_trace, raw_span = bytes.fromhex(TRACE_ID), bytes.fromhex("00000000000000a1")
+    span = read(traceId=write(raw_trace), spanId=write(raw_span), parentSpanId=write(bytes(8)))
+    assert (span.trace_id, span.span_id, span.parent_span_id) == (TRACE_ID, "00000000000000a1", None)
+
+
+@pytest.mark.parametrize(
+    ("written", "number"),
+    [
+        ({"low": 1, "high": 0, "unsigned": True}, 1),
+        ({"low": -1, "high": 0, "unsigned": True}, 2**32 - 1),
+        ({"low": -1, "high": -1, "unsigned": False}, -1),
+        ({"low": -1, "high": -1, "unsigned": True}, 2**64 - 1),
+        ({"low": 602251264, "high": 418159374, "unsigned": True}, 418159374 * 2**32 + 602251264),
+        (1.5e18, 1_500_000_000_000_000_000),
+        ("1.5e18", 1_500_000_000_000_000_000),
+        ("-5", -5),
+        (-5, -5),
+        (None, 0),
+        (4_102_444_800_000_000_000, 4_102_444_800_000_000_000),
+        (10**300, 2**64 - 1),
+        (-(10**300), -(2**63)),
+        (1e300, 2**64 - 1),
+    ],
+)
+def test_times_are_read_in_every_form_and_held_to_64_bits(written, number):
+    assert number == read(startTimeUnixNano=written).start_ns
+
+
+def test_odd_values_of_attributes_are_read():
+    values = {
+        "zero": (0, 0),
+        "false": (False, False),
+        "empty": ("", ""),
+        "map where a text is due": ({"stringValue": {"a": [1]}}, {"a": [1]}),
+        "nulls beside it": ({"stringValue": None, "intValue": "7", "boolValue": None}, 7),
+        "nulls only": ({"stringValue": None, "intValue": None}, None),
+        "protobufjs": ({"stringValue": "x", "value": "stringValue"}, "x"),
+        "long": ({"intValue": {"low": 5, "high": 0, "unsigned": False}}, 5),
+        "indexed list": ({"arrayValue": {"values": {"0": {"intValue": 1}, "1": {"intValue": 2}}}}, [1, 2]),
+        "bare list": ({"arrayValue": [{"stringValue": "x"}]}, ["x"]),
+        "bare map": ({"kvlistValue": {"k": {"intValue": "1"}}}, {"k": 1}),
+        "own object": ({"a": 1, "b": 2}, {"a": 1, "b": 2}),
+        "own key": ({"a": {"stringValue": "x"}}, {"a": {"stringValue": "x"}}),
+    }
+    attributes = {key: value for key, (value, _) in values.items()}
+    expected = {key: plain for key, (_, plain) in values.items()}
+    assert expected == read(attributes=attributes).attributes
+    assert expected == read(attributes=[{"key": key, "value": attributes[key]} for key in values]).attributes
+
+
+def test_a_broken_attribute_is_skipped_with_a_warning():
+    attributes = [
+        {"value": {"stringValue": "x"}},
+        5,
+        {"key": "n", "value": {"intValue": "many"}},
+        {"key": "l", "value": {"arrayValue": {"values": 5}}},
+        {"key": "good", "value": {"stringValue": "x"}},
+    ]
+    decoded = decode(wrap_json(export({**SPAN, "attributes": attributes})))
+    assert [span.attributes for span in decoded.spans] == [{"good": "x"}]
+    assert decoded.faults == ()
+    places = ["[0]", "[1]", "[2].value.intValue", "[3].value.arrayValue.values"]
+    for place, warning in zip(places, decoded.warnings, strict=True):
+        assert warning.startswith(f"resourceSpans[0].scopeSpans[0].spans[0].attributes{place}: found ")
+        assert warning.endswith("; skipped")
+
+
+def test_of_many_broken_attributes_twenty_are_named():
+    assert len(decode(wrap_json(export({**SPAN, "attributes": [5] * 1000}))).warnings) == 20
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason", "key"),
+    [
+        ({"traceId": None}, ParkReason.BAD_TRACE_ID, "traceId"),
+        ({"traceId": "ab" * 15}, ParkReason.BAD_TRACE_ID, "traceId"),
+        ({"traceId": {"type": "Buffer", "data": [1, 2]}}, ParkReason.BAD_TRACE_ID, "traceId"),
+        ({"traceId": {"type": "Buffer", "data": [300] * 16}}, ParkReason.BAD_TRACE_ID, "traceId"),
+        ({"spanId": ""}, ParkReason.INVALID_MESSAGE, "spanId"),
+        ({"parentSpanId": "abc"}, ParkReason.INVALID_MESSAGE, "parentSpanId"),
+        ({"attributes": 5}, ParkReason.INVALID_MESSAGE, "attributes"),
+        ({"startTimeUnixNano": "soon"}, ParkReason.INVALID_MESSAGE, "startTimeUnixNano"),
+        ({"startTimeUnixNano": True}, ParkReason.INVALID_MESSAGE, "startTimeUnixNano"),
+    ],
+)
+def test_a_bad_span_is_a_fault_beside_the_good_ones(fields, reason, key):
+    decoded = decode(wrap_json(export(SPAN, {**SPAN, **fields}, SPAN)))
+    assert [span.name for span in decoded.spans] == ["root", "root"]
+    (fault,) = decoded.faults
+    assert reason is fault.reason
+    assert f"resourceSpans[0].scopeSpans[0].spans[1].{key}" == fault.where
+
+
+def test_a_bad_resource_is_a_fault_beside_the_good_ones():
+    value = export(SPAN)
+    value["resourceSpans"] += [5, {"scopeSpans": [{"scope": 5, "spans": [SPAN]}]}]
+    decoded = decode(wrap_json(value))
+    assert len(decoded.spans) == 1
+    assert [fault.where for fault in decoded.faults] == [
+        "resourceSpans[1]",
+        "resourceSpans[2].scopeSpans[0].scope",
+    ]
+
+
+def test_bad_spans_count_towards_the_limit():
+    refuse(export(SPAN, *[{}] * 2), ParkReason.OVER_LIMIT, DecodingLimits(spans=2))
+
+
+def test_the_sampling_probability_of_the_tracestate_is_an_attribute():
+    assert read(traceState="ot=th:8").attributes == {"ragsonde.sampling_probability": 0.5}
+    assert read(trace_state="ot=th:8").attributes == {"ragsonde.sampling_probability": 0.5}
+    assert read(traceState="ot=rv:8").attributes == {}
+
+
+@pytest.mark.parametrize("key", ["resourceLogs", "resource_metrics"])
+def test_another_signal_is_refused_by_name(key):
+    assert "only traces are read" in str(refuse({key: []}, ParkReason.UNKNOWN_FORMAT))
+
+
 JUNK = st.recursive(
     st.none()
     | st.booleans()
@@ -192,6 +360,10 @@ JUNK = st.recursive(
                 [
                     "resource",
                     "scopeSpans",
+                    "instrumentationLibrarySpans",
+                    "data",
+                    "low",
+                    "high",
                     "scope",
                     "spans",
                     "attributes",

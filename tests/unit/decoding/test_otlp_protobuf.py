@@ -142,7 +142,7 @@ def test_a_logs_export_is_told_from_traces():
     record.span_id = b"\1" * 8
     error = refuse(request.SerializeToString())
     assert error.reason is ParkReason.UNKNOWN_FORMAT
-    assert "OTLP logs or metrics" in str(error)
+    assert "no spans but OTLP logs" in str(error)
 
 
 def test_a_metrics_export_is_told_from_traces():
@@ -150,21 +150,85 @@ def test_a_metrics_export_is_told_from_traces():
     metric = request.resource_metrics.add().scope_metrics.add().metrics.add()
     metric.name = "requests"
     metric.sum.data_points.add().as_int = 3
+    error = refuse(request.SerializeToString())
+    assert error.reason is ParkReason.UNKNOWN_FORMAT
+    assert "no spans but OTLP metrics" in str(error)
+
+
+def test_a_metric_whose_texts_are_as_long_as_ids_is_no_span():
+    request = ExportMetricsServiceRequest()
+    metric = request.resource_metrics.add().scope_metrics.add().metrics.add()
+    metric.name = "http.server.reqs"
+    metric.description = "requests"
+    metric.sum.data_points.add().as_int = 3
     assert refuse(request.SerializeToString()).reason is ParkReason.UNKNOWN_FORMAT
 
 
-@pytest.mark.parametrize("field", ["trace_id", "span_id"])
-@pytest.mark.parametrize("value", [b"", b"\1" * 15, bytes(16), bytes(8)])
-def test_ids_of_another_length_or_of_zeros_are_refused_by_name(field, value):
-    request = write_request(make_span(1), make_span(2))
-    setattr(request.resource_spans[1].scope_spans[0].spans[0], field, value)
+def export_with(values):
+    """Two spans, the second one with other ids."""
+    request = write_request(make_span(1), make_span(2, 1))
+    for field, value in values.items():
+        setattr(request.resource_spans[1].scope_spans[0].spans[0], field, value)
+    return request
+
+
+REASONS = {
+    "trace_id": ParkReason.BAD_TRACE_ID,
+    "span_id": ParkReason.INVALID_MESSAGE,
+    "parent_span_id": ParkReason.INVALID_MESSAGE,
+}
+
+
+@pytest.mark.parametrize("field", REASONS)
+@pytest.mark.parametrize("value", [b"", b"\1" * 15, b"\1" * 17, bytes(16), bytes(8)])
+def test_a_span_with_ids_of_another_length_or_of_zeros_is_a_fault_beside_the_others(field, value):
+    request = export_with({field: value})
+    decoded = decode_otlp_protobuf(request.SerializeToString(), LIMITS)
+    if field == "parent_span_id" and not any(value):
+        assert (len(decoded.spans), decoded.faults) == (2, ())
+        return
+    assert [make_span(1)] == list(decoded.spans)
+    (fault,) = decoded.faults
+    assert REASONS[field] is fault.reason
+    assert f"spans[1].{field}" == fault.where
+    assert "expected" in str(fault)
+
+
+@pytest.mark.parametrize(("field", "reason"), REASONS.items())
+def test_an_export_of_bad_spans_only_is_refused_with_the_first_fault(field, reason):
+    request = export_with({field: b"\1" * 5})
+    del request.resource_spans[0]
     error = refuse(request.SerializeToString())
-    assert error.reason is ParkReason.UNKNOWN_FORMAT
-    assert error.where == f"spans[1].{field}"
+    assert reason is error.reason
+    assert f"spans[0].{field}" == error.where
+
+
+def test_bad_spans_count_towards_the_limit():
+    request = export_with({"trace_id": b""})
+    with pytest.raises(DecodeError, match="more than 1 spans"):
+        decode_otlp_protobuf(request.SerializeToString(), DecodingLimits(spans=1))
 
 
 def test_an_export_without_spans_is_refused():
-    assert refuse(write_request().SerializeToString()).reason is ParkReason.INVALID_MESSAGE
+    request = write_request(make_span(1))
+    del request.resource_spans[0].scope_spans[:]
+    assert refuse(request.SerializeToString()).reason is ParkReason.INVALID_MESSAGE
+
+
+def test_the_sampling_probability_of_the_tracestate_is_an_attribute():
+    request = write_request(make_span(1), make_span(2))
+    request.resource_spans[0].scope_spans[0].spans[0].trace_state = "a=1,ot=th:c"
+    sampled, other = decode_otlp_protobuf(request.SerializeToString(), LIMITS).spans
+    assert sampled.attributes == {"ragsonde.sampling_probability": 0.25}
+    assert other.attributes == {}
+
+
+def test_spans_before_1970_and_beyond_any_calendar_are_read():
+    request = write_request(make_span(1), make_span(2))
+    request.resource_spans[0].scope_spans[0].spans[0].ClearField("start_time_unix_nano")
+    request.resource_spans[1].scope_spans[0].spans[0].end_time_unix_nano = 2**64 - 1
+    first, second = decode_otlp_protobuf(request.SerializeToString(), LIMITS).spans
+    assert (first.start_ns, second.end_ns) == (0, 2**64 - 1)
 
 
 def test_too_many_spans_are_refused():

@@ -8,6 +8,7 @@ from ragsonde.exposition.declaration import Declaration, Kind
 from ragsonde.exposition.registry import Series
 
 DECLARED = {value.name: value for value in vars(series).values() if isinstance(value, Declaration)}
+PROCESSES = (series.WORKER_SERIES, series.MONITOR_SERIES, series.RECEIVER_SERIES)
 # As the reference of the series has them: name, kind, labels.
 REFERENCE = [
     ("score", "histogram", "scorer judge app environment release"),
@@ -45,6 +46,9 @@ REFERENCE = [
     ("monitor_job_seconds", "gauge", "job_name"),
     ("monitor_job_failures_total", "counter", "job_name"),
     ("monitor_job_skips_total", "counter", "job_name"),
+    ("receiver_requests_total", "counter", "path status"),
+    ("receiver_messages_total", "counter", "outcome"),
+    ("receiver_request_seconds", "histogram", "path"),
 ]
 
 
@@ -60,7 +64,7 @@ def test_a_score_falls_into_the_edges_that_the_rules_read():
 
 
 def test_every_series_belongs_to_a_process():
-    assert set(DECLARED.values()) == set(chain(series.WORKER_SERIES, series.MONITOR_SERIES))
+    assert set(DECLARED.values()) == set(chain(*PROCESSES))
 
 
 def test_names_tell_kind_and_unit():
@@ -74,7 +78,7 @@ def test_names_tell_kind_and_unit():
 
 
 def test_the_exposed_names_are_the_declared_ones():
-    for declarations in (series.WORKER_SERIES, series.MONITOR_SERIES):
+    for declarations in PROCESSES:
         text = Series(declarations).render().body.decode()
         exposed = set(re.findall(r"^# TYPE (ragsonde_\w+)", text, re.MULTILINE))
         assert {f"ragsonde_{declared.name}" for declared in declarations} == exposed

@@ -4,6 +4,7 @@ import pytest
 
 from ragsonde.receiver.gate import Gate
 from ragsonde.receiver.requests import RequestHead
+from ragsonde_schemas.errors import ConfigError
 
 PAGES = ("/metrics", "/health/live", "/health/ready")
 EXPORT = {"content-type": "application/x-protobuf"}
@@ -127,6 +128,17 @@ def test_the_token_is_read_anew_for_every_request():
     head = post(headers={**EXPORT, "authorization": "Bearer old"})
     assert gate.find_refusal(head) is None
     assert gate.find_refusal(head).status == HTTPStatus.UNAUTHORIZED
+
+
+def test_while_the_token_cannot_be_read_nobody_is_let_in_and_the_log_says_why(caplog):
+    def fail():
+        raise ConfigError("receiver.token_file: /secret/place cannot be read")
+
+    gate = Gate(pages=PAGES, max_body_bytes=1000, read_token=fail)
+    refusal = gate.find_refusal(post(headers={**EXPORT, "authorization": "Bearer x"}))
+    assert refusal.status == HTTPStatus.SERVICE_UNAVAILABLE
+    assert b"/secret/place" not in refusal.body
+    assert "/secret/place" in caplog.text
 
 
 def test_a_web_page_cannot_post_to_a_receiver_without_a_token():

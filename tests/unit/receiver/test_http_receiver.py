@@ -183,7 +183,7 @@ def test_who_asks_whether_to_continue_is_told_no(server):
 
 
 def test_or_yes(server):
-    head = b"POST /traces HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
+    head = b"POST /traces HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n"
     with server.connect() as connection:
         connection.sendall(head)
         assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"

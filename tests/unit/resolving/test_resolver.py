@@ -311,7 +311,7 @@ def test_a_context_given_back_by_a_function_without_its_text_is_still_without_it
 
     found = resolve({"contexts": call("contexts"), "resolver": call("texts")}, found=BY_ID)
 
-    assert texts(found) == ["one", "three", "one"]
+    assert texts(found) == ["one", "three"]
 
 
 def test_where_all_texts_are_known_nobody_is_asked(app):

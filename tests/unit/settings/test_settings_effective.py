@@ -47,9 +47,11 @@ OF_ONE_PROCESS = {
     "log_level": "debug",
     "ports": '{"monitor": 1}',
     "prefetch_multiplier": "2",
+    "receiver": '{"token": "s3cret"}',
     "threads": "3",
 }
 OF_THE_DEPLOYMENT = {
+    "assembly": '{"quiet_seconds": 7}',
     "allow_message_overrides": "true",
     "broker_url": "amqp://other/",
     "database_url": "postgresql://other/",

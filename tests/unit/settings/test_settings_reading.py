@@ -52,8 +52,11 @@ def test_without_file_and_environment_the_defaults_of_the_design_hold():
         "judge_reply": 7,
         "score": 90,
         "parked_message": 30,
+        "span": 1,
     }
-    assert (settings.host, settings.ports.monitor, settings.ports.worker_metrics) == ("127.0.0.1", 8321, 9321)
+    assert settings.host == "127.0.0.1"
+    assert settings.ports.model_dump() == {"receiver": 4318, "monitor": 8321, "worker_metrics": 9321}
+    assert not settings.receiver.asks_for_token
     assert settings.allow_message_overrides is False
 
 
@@ -97,7 +100,7 @@ def test_later_sources_win_and_every_origin_is_known():
     )
 
     assert reading.settings.threads == 5
-    assert reading.settings.ports.model_dump() == {"monitor": 3333, "worker_metrics": 2222}
+    assert reading.settings.ports.model_dump() == {"receiver": 4318, "monitor": 3333, "worker_metrics": 2222}
     origins = {
         path: str(reading.find_origin(path))
         for path in [
@@ -131,7 +134,7 @@ def test_a_part_of_a_setting_leaves_its_other_parts_as_they_were(source):
 
     reading = read_with_origins(path, **{"environ": {}, **source})
 
-    assert reading.settings.ports.model_dump() == {"monitor": 9400, "worker_metrics": 9500}
+    assert reading.settings.ports.model_dump() == {"receiver": 4318, "monitor": 9400, "worker_metrics": 9500}
     assert str(reading.find_origin(("ports", "monitor"))) == "ragsonde.yaml"
     assert "worker_metrics" in str(reading.find_origin(("ports", "worker_metrics"))).lower()
 
@@ -141,7 +144,7 @@ def test_a_part_that_an_option_sets_over_a_variable_leaves_the_variables_other_p
         environ={"RAGSONDE_PORTS__MONITOR": "9400"}, options={"ports": {"worker_metrics": 9500}}
     )
 
-    assert settings.ports.model_dump() == {"monitor": 9400, "worker_metrics": 9500}
+    assert settings.ports.model_dump() == {"receiver": 4318, "monitor": 9400, "worker_metrics": 9500}
 
 
 @pytest.mark.parametrize(

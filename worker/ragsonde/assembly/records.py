@@ -63,11 +63,16 @@ def is_whole(spans: Sequence[Span]) -> bool:
     tree = SpanTree(spans)
     if not tree.roots or tree.orphans or tree.loops:
         return False
-    return all(_has_retrieval(read_steps(turn.spans)) for turn in _join_parts(_find_turns(tree)))
+    return all(_has_retrieval(turn.spans) for turn in _join_parts(_find_turns(tree)))
 
 
-def _has_retrieval(steps: tuple[Step, ...]) -> bool:
-    return any(step.kind in _RETRIEVALS for step in steps) or is_answered(steps)
+def _has_retrieval(spans: Iterable[Span]) -> bool:
+    steps: list[Step] = []
+    for span in spans:
+        steps += read_steps([span])
+        if steps[-1].kind in _RETRIEVALS:
+            return True
+    return is_answered(steps)
 
 
 def _find_turns(tree: SpanTree) -> list[_Turn]:
@@ -118,4 +123,5 @@ def _join_parts(turns: list[_Turn]) -> list[_Turn]:
 
 
 def _is_turn(spans: Iterable[Span]) -> bool:
-    return any(step.kind is StepKind.GENERATION or step.answer.value for step in read_steps(spans))
+    steps = (step for span in spans for step in read_steps([span]))
+    return any(step.kind is StepKind.GENERATION or step.answer.value for step in steps)

@@ -98,7 +98,8 @@ def _parse(text: str, repeating: list[_Repeating]) -> object:
 def _describe_syntax(text: str, error: json.JSONDecodeError) -> str:
     position = _format_position(text, error.pos)
     if error.msg == "Extra data":
-        return f"more follows after the first JSON value, at {position}; publish one trace a message"
+        way_out = "publish one JSON value, or one object a line"
+        return f"more follows after the first JSON value, at {position}; {way_out}"
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         return f"the text ends inside a value ({error.msg}, at {position}): it was truncated"
     return f"no JSON: {error.msg} at {position}"

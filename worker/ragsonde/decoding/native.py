@@ -77,7 +77,7 @@ def decode_native(document: JsonDocument, limits: DecodingLimits) -> Decoded:
     if not isinstance(fields, dict):
         raise DecodeError(
             ParkReason.INVALID_MESSAGE,
-            f"found {describe_value(fields)}, expected one JSON object: publish one trace a message",
+            f"found {describe_value(fields)}, expected one JSON object with the fields of a trace message",
         )
     fields = dict(fields)
     _check_version(fields)

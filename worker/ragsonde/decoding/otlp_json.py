@@ -23,7 +23,8 @@ from ragsonde.decoding.json_fields import (
     take_time,
 )
 from ragsonde.decoding.span_limits import check_indices, check_span_count
-from ragsonde.decoding.tracestate import SAMPLING_PROBABILITY, find_sampling_probability
+from ragsonde.decoding.tracestate import find_sampling_probability
+from ragsonde.extraction.span_facts import SAMPLING_PROBABILITY
 from ragsonde.extraction.texts import describe_mending
 from ragsonde_schemas.decoded import Decoded
 from ragsonde_schemas.errors import DecodeError, ParkReason

@@ -13,7 +13,8 @@ from ragsonde.decoding.protobuf_attributes import AttributeReader
 from ragsonde.decoding.protobuf_wire import read_fields
 from ragsonde.decoding.sniffing import PROTOBUF_FIRST_BYTE
 from ragsonde.decoding.span_limits import check_indices, check_span_count
-from ragsonde.decoding.tracestate import SAMPLING_PROBABILITY, find_sampling_probability
+from ragsonde.decoding.tracestate import find_sampling_probability
+from ragsonde.extraction.span_facts import SAMPLING_PROBABILITY
 from ragsonde_schemas.decoded import Decoded
 from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.span import Span, SpanEvent

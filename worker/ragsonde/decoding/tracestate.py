@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import re
 
-SAMPLING_PROBABILITY = "ragsonde.sampling_probability"
-"""The attribute of a span that it is put under."""
-
 _OPENTELEMETRY = re.compile(r"(?:^|,)[ \t]*ot=([^,]*)")
 _THRESHOLD = re.compile(r"(?:^|;)th:([0-9a-f]{1,14})[ \t]*(?:;|$)")
 _DIGITS = 14

@@ -315,7 +315,7 @@ RECEIVER_REQUESTS = Declaration(
 RECEIVER_MESSAGES = Declaration(
     name="receiver_messages_total",
     kind=Kind.COUNTER,
-    help="Posted messages: accepted (the broker confirmed it), refused (unreadable), unconfirmed (send again).",
+    help="Posted messages: accepted (the broker confirmed), refused (unreadable), unconfirmed (send again).",
     labels=("outcome",),
     born=RECEIVER_OUTCOMES,
 )

@@ -87,16 +87,20 @@ def _find_turns(tree: StepTree) -> tuple[Turn, ...]:
 def _find_answer(tree: StepTree) -> Found:
     """What the entry answered, else the text of the generation that ended last.
 
-    A run that ended in a tool call (its text is "") has no answer.
+    A run that ended in a tool call (its text is "") has no answer. A generation is the entry where nothing
+    stands above it: then others may stand beside it, and end later.
     """
     entry = tree.entry
-    if entry is not None and entry.answer.value is not None:
-        return _name(entry.answer, entry, "root_output") if _has_text(entry.answer) else Found()
     generations = [step for step in tree.steps if step.kind is StepKind.GENERATION]
-    for step in sorted(generations, key=lambda step: step.end_ns, reverse=True):
-        if step.answer.value is not None:
-            named = _name(step.answer, step, "last_output_message", is_exact=False)
-            return named if _has_text(step.answer) else Found()
+    generations.sort(key=lambda step: step.end_ns, reverse=True)
+    speaks = entry is not None and (entry.is_entry or entry.kind is not StepKind.GENERATION)
+    for step in (entry, *generations) if speaks else generations:
+        if step is not None and step.answer.value is not None:
+            if not _has_text(step.answer):
+                return Found()
+            if step is entry:
+                return _name(step.answer, step, "root_output")
+            return _name(step.answer, step, "last_output_message", is_exact=False)
     return Found()
 
 

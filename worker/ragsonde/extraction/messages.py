@@ -38,6 +38,7 @@ _CALL_PARTS = frozenset({"tool_call", "tool-call", "tool_use", "function_call", 
 _RESULT_PARTS = frozenset({"tool_call_response", "tool_result", "tool-result", "function_response"})
 _RESULT_KEYS = ("response", "result", "output", "content")
 _WRAPPED_RESULTS = frozenset({"json", "text", "content", "error-text", "error-json"})
+_WRAPPERS = frozenset({"output", "result", "response"})
 _QUESTION_KEYS = ("query", "question", "input", "query_str", "str_or_query_bundle", "query_bundle", "prompt")
 _LEVELS = 4
 
@@ -118,6 +119,10 @@ def read_tool_output(value: object) -> tuple[Document, ...]:
         texts = _read_parts(value["content"])[0]
         if texts:
             return tuple(document for text in texts for document in read_delivered(text))
+    if isinstance(value, dict) and len(value) == 1:
+        ((key, inner),) = value.items()
+        if key in _WRAPPERS:
+            return read_delivered(inner)
     return read_delivered(value)
 
 
@@ -137,6 +142,7 @@ def _read_question(value: object, *, levels: int) -> str | None:
 
 
 def _list_items(value: object) -> list[Any]:
+    """The items that may be messages; LangChain lists one list a prompt."""
     if isinstance(value, str):
         value = read_embedded(value)
     if isinstance(value, dict):
@@ -146,7 +152,7 @@ def _list_items(value: object) -> list[Any]:
             value = [value]
     if not isinstance(value, list):
         return []
-    if len(value) == 1 and isinstance(value[0], list):
+    if len(value) == 1 and isinstance(value[0], list) and _read_pair(value[0]) is None:
         value = value[0]
     return value
 

@@ -59,19 +59,15 @@ def choose_contexts(tree: StepTree, *, options: RetrievalOptions) -> tuple[Chose
     """
     retrievals = _find_retrievals(tree)
     chosen, warnings = _choose(tree, retrievals, choice=options.retrievals)
-    if not retrievals:
-        chosen = retrievals = _list_retrievals(find_tool_steps(tree))
+    if not chosen:
+        chosen = _list_retrievals(find_tool_steps(tree))
     if options.retrievals is RetrievalChoice.PER_STEP and chosen:
         return tuple(
             _gather([item], options=options)._replace(step_id=item.step.id, question=item.step.question)
             for item in chosen
         )
-    if chosen:
-        gathered = _gather(chosen, options=options)
-        return (gathered._replace(warnings=(*warnings, *gathered.warnings)),)
-    if retrievals:
-        return (ChosenContexts(warnings=warnings),)
-    return (_find_elsewhere(tree, options=options),)
+    found = _gather(chosen, options=options) if chosen else _find_elsewhere(tree, options=options)
+    return (found._replace(warnings=(*warnings, *found.warnings)),)
 
 
 def _find_retrievals(tree: StepTree) -> list[_Retrieval]:
@@ -114,7 +110,7 @@ def _choose(
 
 
 def _find_reached(tree: StepTree, retrievals: list[_Retrieval]) -> list[_Retrieval]:
-    """Those that started before the final generation.
+    """Those that started before the final generation (or with it, as far as the clock tells) or inside it.
 
     Where none did and the application answered something else than that generation said, the final generation
     was not recorded: all of them count.
@@ -122,7 +118,8 @@ def _find_reached(tree: StepTree, retrievals: list[_Retrieval]) -> list[_Retriev
     final = tree.final_generation
     if final is None or not final.start_ns:
         return retrievals
-    before = [item for item in retrievals if item.step.start_ns < final.start_ns]
+    within = tree.below([final])
+    before = [item for item in retrievals if item.step.start_ns <= final.start_ns or item.step.id in within]
     if before or not retrievals:
         return before
     answered = tree.entry.answer.value if tree.entry is not None else None
@@ -156,33 +153,26 @@ def _restore_texts(retrievals: list[_Retrieval]) -> list[_Retrieval]:
 
 
 def _gather(retrievals: list[_Retrieval], *, options: RetrievalOptions) -> ChosenContexts:
-    """The documents of some retrievals, equal ones (id and text) once."""
+    """The documents of some retrievals, equal ones (id and text; of tools the text alone) once."""
     contexts: list[FoundContext] = []
     seen: set[tuple[str | None, str | None]] = set()
     for place, step, documents in retrievals:
-        is_tool = step.kind is StepKind.TOOL
-        for document in documents:
-            content, name = document.content, document.id
-            key = (None if is_tool and content is not None else name, content)
+        origin = _ORIGINS.get(step.kind, ContextOrigin.TOOL)
+        for content, name, score, metadata in documents:
+            is_known_by_text = origin is ContextOrigin.TOOL and content is not None
+            key = (None if is_known_by_text else name, content)
             is_blank = not (content or "").strip() and (content is not None or name is None)
             if options.deduplicate and not is_blank and key in seen:
                 continue
             seen.add(key)
-            origin = _ORIGINS[step.kind]
             contexts.append(
-                FoundContext(
-                    content,
-                    origin,
-                    id=name,
-                    score=document.score,
-                    metadata=document.metadata,
-                    retrieval_step=place,
-                )
+                FoundContext(content, origin, id=name, score=score, metadata=metadata, retrieval_step=place)
             )
     lacking = sum(1 for context in contexts if context.content is None)
     warnings = (f"contexts: {lacking} of {len(contexts)} documents have no text",) if lacking else ()
     step = retrievals[0].step
-    return ChosenContexts(tuple(contexts), cite(f"{step.convention}:{_ORIGINS[step.kind].value}"), warnings)
+    origin = _ORIGINS.get(step.kind, ContextOrigin.TOOL)
+    return ChosenContexts(tuple(contexts), cite(f"{step.convention}:{origin.value}"), warnings)
 
 
 def _find_elsewhere(tree: StepTree, *, options: RetrievalOptions) -> ChosenContexts:

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from ragsonde.extraction.steps import Step
 
-_WORK = frozenset({StepKind.RETRIEVER, StepKind.RERANKER, StepKind.TOOL, StepKind.GENERATION})
-
 
 class StepTree:
     """The steps of one trace; a step without a convention is only there for those above and below it.
@@ -61,12 +59,15 @@ class StepTree:
 
     @cached_property
     def final_generation(self) -> Step | None:
-        """The generation that ended last, of those that do not wrap other work."""
-        working = {step.id for step in self.steps if step.kind in _WORK}
-        wrapping = self._forest.above(working)
+        """The generation that ended last; where it wraps others, the one of those that ended last."""
         generations = [step for step in self.steps if step.kind is StepKind.GENERATION]
-        single = [step for step in generations if step.id not in wrapping]
-        return max(single or generations, key=_get_ending, default=None)
+        last = max(generations, key=_get_ending, default=None)
+        if last is None:
+            return None
+        wrapping = self._forest.above({step.id for step in generations})
+        within = self.below([last])
+        single = [step for step in generations if step.id in within and step.id not in wrapping]
+        return max(single, key=_get_ending, default=last)
 
     def find_outermost_carriers(self, name: str) -> tuple[Step, ...]:
         """Steps that carry the fact `name` while none above does: a wrapper's sum holds those below it."""

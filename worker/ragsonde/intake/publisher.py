@@ -155,7 +155,9 @@ class Publisher:
                 if self._channel is None or not self._connection.connected:
                     self._channel = self._connect()
                 yield self._channel
-            except MessageNacked as error:  # the connection is well, and the next message may find room
+            except MessageNacked as error:
+                # this connection may be refused for ever where the limit is raised: the next is a new one
+                self._forget()
                 raise BrokerLostError(
                     f"{self._connection.as_uri()}: the broker refused the message: its queue is full"
                 ) from error

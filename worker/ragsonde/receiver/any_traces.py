@@ -75,9 +75,8 @@ class AnyTraces:
                 self.tally.count_messages(Outcome.ACCEPTED, count)
                 self.tally.count_messages(Outcome.UNCONFIRMED, len(sorting.accepted) - count)
                 problem = (
-                    f"{len(sorting.accepted) - count} not accepted, {item.place} the first of them: the "
-                    f"broker did not confirm it ({error}); send all again, a trace that comes twice is "
-                    "scored once"
+                    f"{len(sorting.accepted) - count} not accepted, {item.place} the first of them: "
+                    f"{error}; send all again, a trace that comes twice is scored once"
                 )
                 return sorting.report(HTTPStatus.SERVICE_UNAVAILABLE, accepted=count, problem=problem)
         self.tally.count_messages(Outcome.ACCEPTED, len(sorting.accepted))

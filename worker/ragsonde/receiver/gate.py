@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import logging
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -17,12 +18,15 @@ from ragsonde.receiver.answers import (
     name_type,
     refuse,
 )
+from ragsonde_schemas.errors import RagsondeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from ragsonde.receiver.answers import Headers
     from ragsonde.receiver.requests import RequestHead
+
+logger = logging.getLogger(__name__)
 
 POSTED_PATHS = (OTLP_PATH, TRACES_PATH)
 _OPEN_PAGES = ("/health/live", "/health/ready")
@@ -40,7 +44,7 @@ class Gate:
         pages: paths that are read with GET.
         max_body_bytes: of a body as it is sent.
         read_token: the token that every client must show, read anew for each, as a file may be replaced;
-            None: no token is asked for.
+            None: no token is asked for. Where it raises, nobody is let in.
     """
 
     pages: Collection[str]
@@ -79,7 +83,12 @@ class Gate:
     def _check_client(self, head: RequestHead) -> Answer | None:
         if head.path in _OPEN_PAGES:
             return None
-        token = self.read_token()
+        try:
+            token = self.read_token()
+        except RagsondeError:
+            # its words name a file, which is no business of a stranger's
+            logger.exception("token_unreadable")
+            return _refuse(head, HTTPStatus.SERVICE_UNAVAILABLE, "the receiver's token cannot be read here")
         if token is not None:
             return None if _shows(head, token=token) else _ask_for_token(head)
         if head.method == "POST" and "origin" in head.headers:

@@ -10,14 +10,16 @@ from pydantic import AfterValidator, Field, SecretStr, model_validator
 from ragsonde_schemas.value import Value
 
 
-def _check_token(token: SecretStr) -> SecretStr:
+def _check_token(token: SecretStr | None) -> SecretStr | None:
+    if token is None:
+        return None
     text = token.get_secret_value()
     if not text or not all("!" <= character <= "~" for character in text):
         raise ValueError("found an empty token or one with blanks or other characters than ASCII's")
     return token
 
 
-Token = Annotated[SecretStr, AfterValidator(_check_token)]
+Token = Annotated[SecretStr | None, AfterValidator(_check_token)]
 
 
 class ReceiverOptions(Value):
@@ -29,7 +31,7 @@ class ReceiverOptions(Value):
     """
 
     host: str | None = Field(default=None, description="address that the receiver binds; none: as `host`")
-    token: Token | None = Field(default=None, description="bearer token that its clients must show")
+    token: Token = Field(default=None, description="bearer token that its clients must show")
     token_file: Path | None = Field(default=None, description="a file that holds token")
 
     @property

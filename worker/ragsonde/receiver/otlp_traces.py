@@ -59,7 +59,7 @@ class OtlpTraces:
             self.publisher.publish_trace(body, content_type=name_type(request.head.content_type))
         except BrokerLostError as error:
             self.tally.count_messages(Outcome.UNCONFIRMED)
-            problem = f"not accepted, send it again: the broker did not confirm the message ({error})"
+            problem = f"not accepted, send it again: {error}"
             return refuse(form, HTTPStatus.SERVICE_UNAVAILABLE, problem, headers=name_retry())
         self.tally.count_messages(Outcome.ACCEPTED)
         return _accept(form, faults=decoded.faults)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from queue import LifoQueue
 from typing import TYPE_CHECKING, Protocol
 
-from ragsonde_schemas.errors import BrokerLostError
+from ragsonde_schemas.errors import BrokerLostError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+logger = logging.getLogger(__name__)
+
 _QUICK_SECONDS = 1.0
 _REST_SECONDS = 2.0
+_REFUSED = "the broker is away, or its queue is full"
 
 
 class TracePublisher(Protocol):
@@ -23,6 +27,7 @@ class TracePublisher(Protocol):
 
         Raises:
             BrokerLostError: not confirmed: the broker is away, or its queue is full or missing.
+            SetupError: something of ours exists with other arguments.
         """
         ...
 
@@ -30,9 +35,9 @@ class TracePublisher(Protocol):
 class SharedPublishers:
     """Some publishers, one connection each, that many threads publish through.
 
-    The one that was used last is taken first, so that few connections are ever opened. A broker that could
-    not be reached is left alone for two seconds: meanwhile every thread is told so at once, instead of
-    waiting for the same failure.
+    The one that was used last is taken first, so that few connections are ever opened. A broker that is away,
+    or refuses, is left alone for two seconds: meanwhile every thread is told so at once, instead of opening a
+    connection for the same failure.
 
     Args:
         publishers: as many as messages are published at once; a further one waits.
@@ -55,27 +60,31 @@ class SharedPublishers:
         harmless: a trace is scored once.
 
         Raises:
-            BrokerLostError: not confirmed.
+            BrokerLostError: not confirmed. Its words are for a client: the log has the broker's.
         """
-        self._refuse_while_resting()
+        if self._monotonic() < self._rests_until:
+            raise BrokerLostError(_REFUSED)
         publisher = self._free.get()
         try:
             if not self._attempt(publisher, body, content_type=content_type):
                 publisher.publish_trace(body, content_type=content_type)
+        except BrokerLostError as error:
+            self._rests_until = self._monotonic() + _REST_SECONDS
+            logger.warning("publish_failed", extra={"error": str(error)})
+            raise BrokerLostError(_REFUSED) from error
+        except SetupError as error:
+            logger.exception("publish_failed", extra={"error": str(error)})
+            raise BrokerLostError(_REFUSED) from error
         finally:
             self._free.put(publisher)
 
     def _attempt(self, publisher: TracePublisher, body: bytes, *, content_type: str | None) -> bool:
+        """True when it was published, False when it failed so quickly that another attempt costs little."""
         begun = self._monotonic()
         try:
             publisher.publish_trace(body, content_type=content_type)
         except BrokerLostError:
             if self._monotonic() - begun > _QUICK_SECONDS:
-                self._rests_until = self._monotonic() + _REST_SECONDS
                 raise
             return False
         return True
-
-    def _refuse_while_resting(self) -> None:
-        if self._monotonic() < self._rests_until:
-            raise BrokerLostError("the broker could not be reached a moment ago, and is not asked again yet")

@@ -221,7 +221,7 @@ class Settings(Value):
         own_host = self.receiver.host
         if own_host and not self.insecure and not is_loopback(own_host) and not self.receiver.asks_for_token:
             yield (
-                f"receiver: host: found {own_host}, which other machines can reach, and no token; expected "
+                f"receiver: found host {own_host}, which other machines can reach, and no token; expected "
                 "receiver.token_file (or RAGSONDE_RECEIVER__TOKEN), or insecure: true where the network is "
                 "trusted"
             )

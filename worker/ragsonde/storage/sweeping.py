@@ -49,14 +49,14 @@ WITH RECURSIVE apps(app) AS (
     SELECT (SELECT min(app) FROM open_record r WHERE next_close_at IS NOT NULL AND r.app > apps.app)
     FROM apps WHERE apps.app IS NOT NULL
 ), due AS (
-    SELECT first.trace_id, row_number() OVER (PARTITION BY apps.app ORDER BY first.next_close_at) AS turn,
+    SELECT first.trace_id, row_number() OVER (PARTITION BY apps.app ORDER BY next_close_at, trace_id) AS turn,
         first.next_close_at
     FROM apps CROSS JOIN LATERAL (
         SELECT trace_id, next_close_at FROM open_record r WHERE r.app = apps.app AND {_IS_FREE}
-        ORDER BY next_close_at LIMIT %(limit)s
+        ORDER BY next_close_at, trace_id LIMIT %(limit)s
     ) first
 ), chosen AS (
-    SELECT trace_id, turn FROM due ORDER BY turn, next_close_at LIMIT %(limit)s
+    SELECT trace_id, turn FROM due ORDER BY turn, next_close_at, trace_id LIMIT %(limit)s
 ), taken AS (
     SELECT r.trace_id, turn FROM open_record r JOIN chosen USING (trace_id)
     WHERE {_IS_FREE} FOR UPDATE OF r SKIP LOCKED

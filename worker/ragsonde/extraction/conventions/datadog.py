@@ -66,9 +66,9 @@ def read_step(span: Span) -> Step | None:
 
 
 def _read_side(attributes: dict[str, Any], side: str) -> dict[str, Any]:
-    """{value}, {messages} or {documents}; a bare text is a value."""
+    """{value}, {messages} or {documents}; anything else is a value."""
     recorded = attributes.get(f"datadog.{side}")
-    return read_object(recorded) or {"value": recorded}
+    return recorded if isinstance(recorded, dict) else {"value": recorded}
 
 
 def _read_documents(returned: dict[str, Any], *, kind: StepKind) -> tuple[Document, ...] | None:

@@ -91,7 +91,8 @@ def _find_kind(attributes: Mapping[str, Any], *, has_messages: bool) -> StepKind
 
 
 def _is_asking(attributes: Mapping[str, Any]) -> bool:
-    return attributes.get("gen_ai.operation.name") in _ASKING
+    operation = attributes.get("gen_ai.operation.name")
+    return isinstance(operation, str) and operation in _ASKING
 
 
 def _read_documents(

@@ -37,6 +37,8 @@ NAME = "langfuse"
 _PREFIX = "langfuse."
 _INPUT = "langfuse.observation.input"
 _OUTPUT = "langfuse.observation.output"
+_TRACE_INPUT = "langfuse.trace.input"
+_TRACE_OUTPUT = "langfuse.trace.output"
 _ENTRY_MARKS = ("langfuse.internal.is_app_root", "langfuse.internal.as_root")
 _EXPECTED = "langfuse.experiment.item.expected_output"
 _TAGS = "langfuse.trace.tags"
@@ -71,14 +73,25 @@ def read_step(span: Span) -> Step | None:
         end_ns=span.end_ns,
         name=span.name,
         documents=_read_documents(attributes, kind=kind),
-        question=find_first(
-            attributes, ("langfuse.trace.input", _INPUT), read=read_question, convention=NAME
-        ),
-        answer=find_first(attributes, ("langfuse.trace.output", _OUTPUT), read=read_answer, convention=NAME),
+        question=find_first(attributes, (_TRACE_INPUT, _INPUT), read=read_question, convention=NAME),
+        answer=find_first(attributes, (_TRACE_OUTPUT, _OUTPUT), read=read_answer, convention=NAME),
         turns=read_turns(attributes.get(_INPUT)) if kind is StepKind.GENERATION else (),
         facts={**_find_release(span), **find_names(attributes, _NAMES, convention=NAME), **_find_facts(span)},
-        is_entry=any(attributes.get(mark) in (True, "true") for mark in _ENTRY_MARKS),
+        is_entry=_is_marked(span),
     )
+
+
+def _is_marked(span: Span) -> bool:
+    """True for a span that says so, or that states what went into the whole trace and what came out."""
+    attributes = span.attributes
+    if all(attributes.get(name) is not None for name in (_TRACE_INPUT, _TRACE_OUTPUT)):
+        return True
+    return any(attributes.get(mark) in (True, "true") for mark in _ENTRY_MARKS)
+
+
+def _is_root(span: Span) -> bool:
+    """True for the application's root, which a web framework's span may stand above."""
+    return span.parent_span_id is None or _is_marked(span)
 
 
 def _find_kind(span: Span) -> StepKind:
@@ -104,7 +117,7 @@ def _read_documents(attributes: dict[str, Any], *, kind: StepKind) -> tuple[Docu
 
 def _find_release(span: Span) -> dict[str, Found]:
     """The application's version, where a root states one: of any other span it may be that of a part."""
-    if span.parent_span_id is not None:
+    if not _is_root(span):
         return {}
     return find_names(span.attributes, {"release": ("langfuse.version",)}, convention=NAME, is_exact=False)
 
@@ -129,6 +142,6 @@ def _list_metadata(span: Span) -> Iterator[tuple[str, Any]]:
     if prompt:
         yield "prompt", prompt
     scopes = ("langfuse.observation", "langfuse.trace")
-    for scope in scopes if span.parent_span_id is None else scopes[1:]:
+    for scope in scopes if _is_root(span) else scopes[1:]:
         yield from read_object(span.attributes.get(f"{scope}.metadata")).items()
         yield from read_prefixed(span.attributes, f"{scope}.metadata.").items()

@@ -96,10 +96,14 @@ def _read_documents(span: Span, *, kind: StepKind) -> tuple[Document, ...] | Non
 
 
 def _read_question(span: Span, *, kind: StepKind) -> Found:
+    """What the span was asked; a model call's input in JSON is its whole prompt, whose turns tell more."""
     if kind is StepKind.RERANKER:
         question = read_text(span, "reranker.query")
         return NOTHING if question is None else Found(question)
-    question = read_question(span.attributes.get("input.value"))
+    if kind is StepKind.GENERATION:
+        question = read_plain(span, "input")
+    else:
+        question = read_question(span.attributes.get("input.value"))
     return NOTHING if question is None else Found(question)
 
 

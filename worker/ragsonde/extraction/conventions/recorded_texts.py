@@ -60,6 +60,7 @@ _CALL_TYPES = ("function_call", "tool_call", "tool-call", "tool_use")
 _LEVELS = 6
 _REPRESENTATION = re.compile(r"<[\w.]+ object at 0x[0-9a-fA-F]+>|<[\w.]+\(.*\)>", re.DOTALL)
 """What Python prints for an object."""
+_CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9_]*")
 
 
 def read_question(recorded: object) -> str | None:
@@ -103,10 +104,11 @@ def _find_asked(value: dict[str, Any] | list[Any]) -> str | None:
 
 
 def _find_argument(arguments: object, *, levels: int) -> str | None:
-    """The first argument of a traced function that asks anything: a method's own object does not."""
+    """The first argument of a traced function that asks anything; a method's object is told by its class."""
     items = arguments if isinstance(arguments, list) else []
-    asked = (_read_question(item, levels=levels) for item in items)
-    return next((text for text in asked if text is not None), None)
+    asked = [text for item in items if (text := _read_question(item, levels=levels)) is not None]
+    is_method = len(asked) > 1 and _CLASS_NAME.fullmatch(asked[0]) is not None
+    return asked[is_method] if asked else None
 
 
 def _find_only_text(values: list[Any]) -> str | None:

@@ -44,7 +44,6 @@ _CALLS = tuple(f"{run}.{call}" for run in sorted(_RUNS) for call in ("doGenerate
 _KINDS = {
     **dict.fromkeys(_CALLS, StepKind.GENERATION),
     "ai.toolCall": StepKind.TOOL,
-    "ai.rerank.doRerank": StepKind.RERANKER,
 }
 _TEXTS = ("ai.response.text", "ai.response.object", "ai.result.text", "ai.result.object")
 _TOOL_CALLS = ("ai.response.toolCalls", "ai.result.toolCalls")

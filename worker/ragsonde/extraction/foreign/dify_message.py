@@ -41,7 +41,7 @@ def find(document: ForeignDocument, *, options: RetrievalOptions) -> tuple[Findi
         options=options,
         warnings=(*document.warnings, *name.warnings),
     )
-    return tuple(add_stated(findings, fields) for findings in found)
+    return tuple(add_stated(findings, fields, takes_metadata=False) for findings in found)
 
 
 def _read_steps(fields: dict[str, Any]) -> list[Step]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragsonde.extraction.conventions.recorded_texts import read_answer
+from ragsonde.extraction.conventions.recorded_texts import read_answer, read_question
 from ragsonde.extraction.documents import Document, read_name, read_score
 from ragsonde.extraction.foreign.places import list_objects, look_up
 from ragsonde.extraction.foreign.prompt_sections import find_prompt_section
@@ -32,6 +32,14 @@ def read_turns_given(messages: object) -> tuple[Turn, ...]:
     else:
         turns = read_turns(messages)
     return tuple(turn for turn in turns if turn.content.strip() and turn.content != _REDACTED)
+
+
+def find_question(messages: object, turns: Sequence[Turn]) -> str | None:
+    """What the last user message asks, else what stands under a question's name; None if redacted."""
+    asked = next((turn.content for turn in reversed(turns) if turn.role == "user"), None) or read_question(
+        messages
+    )
+    return None if asked == _REDACTED else asked
 
 
 def read_response(response: object) -> str | None:

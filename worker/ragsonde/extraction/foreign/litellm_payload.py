@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.extraction.conventions.recorded_facts import read_tags, read_usage
-from ragsonde.extraction.conventions.recorded_texts import read_question
 from ragsonde.extraction.documents import read_name, read_score
 from ragsonde.extraction.findings import cite
 from ragsonde.extraction.foreign.litellm_content import (
+    find_question,
     find_system_context,
     read_response,
     read_searches,
     read_turns_given,
 )
 from ragsonde.extraction.foreign.moments import find_moment, measure_milliseconds, scale_seconds
-from ragsonde.extraction.foreign.places import look_up
 from ragsonde.extraction.foreign.stated_fields import add_stated, find_names, read_found
 from ragsonde.extraction.foreign.trace_names import find_trace_name
 from ragsonde.extraction.step_findings import find_in_steps
@@ -37,6 +36,9 @@ _NAMES = {
     "session_id": (f"{_REQUESTER}.session_id",),
     "user_id": ("end_user", "model_parameters.user", "metadata.user_api_key_end_user_id"),
 }
+_NOT_KEPT = frozenset({"user_api_key_hash", "vector_store_request_metadata", "usage_object"})
+"""Of the metadata: a credential's hash, and what is read into other fields."""
+
 _SEARCHED = 1
 _GENERATED = 1_000_000
 """Places in time: a proxy searches within the call, whose own times cover the search."""
@@ -67,12 +69,11 @@ def find(document: ForeignDocument, *, options: RetrievalOptions) -> tuple[Findi
         options=options,
         warnings=(*document.warnings, *name.warnings),
     )
-    return tuple(_name_prompt(add_stated(findings, fields)) for findings in found)
+    return tuple(_name_prompt(add_stated(findings, fields, takes_metadata=False)) for findings in found)
 
 
 def _read_steps(fields: dict[str, Any]) -> list[Step]:
     turns = read_turns_given(fields.get("messages"))
-    asked = next((turn.content for turn in reversed(turns) if turn.role == "user"), None)
     context = find_system_context(turns)
     call = Step(
         convention=FORMAT,
@@ -81,7 +82,7 @@ def _read_steps(fields: dict[str, Any]) -> list[Step]:
         kind=StepKind.GENERATION,
         start_ns=_GENERATED,
         end_ns=_GENERATED,
-        question=read_found(asked or read_question(fields.get("messages")), f"{FORMAT}:messages"),
+        question=read_found(find_question(fields.get("messages"), turns), f"{FORMAT}:messages"),
         answer=read_found(read_response(fields.get("response")), f"{FORMAT}:response"),
         turns=turns,
         prompted=() if context is None else (context,),
@@ -107,12 +108,16 @@ def _read_steps(fields: dict[str, Any]) -> list[Step]:
 def _find_facts(fields: dict[str, Any]) -> dict[str, Found]:
     facts = find_names(fields, format_name=FORMAT, places=_NAMES)
     cost = read_score(fields.get("response_cost"))
-    requested = look_up(fields, "metadata", "requester_metadata")
+    metadata = fields.get("metadata")
+    logged = metadata.items() if isinstance(metadata, dict) else ()
     others = {
         "usage": (read_usage(fields) or None, "prompt_tokens"),
         "cost_usd": (cost if cost is not None and cost >= 0 else None, "response_cost"),
         "tags": (read_tags(fields.get("request_tags")) or None, "request_tags"),
-        "metadata": (requested if isinstance(requested, dict) else None, "requester_metadata"),
+        "metadata": (
+            {key: value for key, value in logged if value and key not in _NOT_KEPT} or None,
+            "metadata",
+        ),
     }
     for field, (value, place) in others.items():
         if value is not None:

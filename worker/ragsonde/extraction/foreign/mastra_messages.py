@@ -42,7 +42,7 @@ class Part(NamedTuple):
 
 
 def read_parts(message: dict[str, Any]) -> list[Part]:
-    """The parts of one message. Calls listed beside them are the same ones: read only where the parts have none."""
+    """The parts of one message. Calls beside them are the same: read only where the parts have none."""
     content = message.get("content")
     listed = next(
         (

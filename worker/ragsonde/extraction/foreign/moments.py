@@ -16,7 +16,9 @@ _MICROSECOND = timedelta(microseconds=1)
 _NUMBER = re.compile(r"\d{9,20}(?:\.\d{1,20})?")
 _SCALES = ((1e11, 1_000_000.0), (1e14, 1_000.0), (1e17, 1.0), (1e20, 0.001))
 """Below the first number a time counts in units of so many microseconds: s, ms, us, ns."""
-_PYTHON = re.compile(r"datetime\.datetime\((\d{1,4}(?:, \d{1,6}){2,6})(?:, tzinfo=(.{0,200}))?\)", re.DOTALL)
+_PYTHON = re.compile(
+    r"datetime\.datetime\((\d{1,4}(?:, \d{1,6}){2,6})(?:, fold=1)?(?:, tzinfo=(.{0,200}))?\)", re.DOTALL
+)
 _SHIFT = re.compile(r"timedelta\((?:days=(-?\d{1,2}), )?seconds=(\d{1,6})\)")
 _CLAIM_CHARACTERS = 60
 

@@ -46,8 +46,15 @@ def find_names(
     return found
 
 
-def add_stated(findings: Findings, document: dict[str, Any]) -> Findings:
-    """The findings with what the document states itself: query, reference, tags, metadata and amounts."""
+def add_stated(findings: Findings, document: dict[str, Any], *, takes_metadata: bool = True) -> Findings:
+    """The findings with what the document states itself: query, reference, tags, metadata and amounts.
+
+    Args:
+        findings: by the format's own rules.
+        document: the record.
+        takes_metadata: the document's `metadata`, where the rules found none, is its producer's; not so where
+            the format keeps things of its own there.
+    """
     stated: dict[str, Any] = {
         field: text for field in _TEXTS if isinstance(text := document.get(field), str) and text.strip()
     }
@@ -69,7 +76,7 @@ def add_stated(findings: Findings, document: dict[str, Any]) -> Findings:
     if event_id is not None:
         stated["event_id"] = event_id
     metadata = document.get("metadata")
-    if isinstance(metadata, dict) and not findings.metadata:
+    if takes_metadata and isinstance(metadata, dict) and not findings.metadata:
         stated["metadata"] = metadata
     return replace(findings, **stated, evidence={**findings.evidence, **evidence})
 

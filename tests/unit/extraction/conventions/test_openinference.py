@@ -209,3 +209,48 @@ def test_the_time_and_the_latency_are_the_roots():
     assert found.latency_ms == 1500.0
     assert find(root(start=5, end=1)).latency_ms is None
     assert find(root()._replace(start_ns=0)).claimed_at is None
+
+
+def test_a_run_that_ends_in_a_tool_call_has_no_answer():
+    called = {
+        "llm.output_messages.0.message.role": "assistant",
+        "llm.output_messages.0.message.tool_calls.0.tool_call.function.name": "search",
+        "output.value": '{"tool_calls": []}',
+    }
+    first = make_span(2, 1, kind="LLM", attributes=messages("output", ("assistant", "Let me look.")))
+    found = find(root({"output.value": "{}"}), first, make_span(3, 1, kind="LLM", attributes=called))
+    assert found.answer is None
+
+
+def test_pipeline_inputs_with_python_reprs_leave_question_and_answer_to_the_parts():
+    found = find(
+        root(
+            {
+                "input.value": json.dumps({"data": {"retriever": {"query": "<Query at 0x1>"}}}),
+                "output.value": json.dumps({"llm": {"replies": ["ChatMessage(_role=<ChatRole.ASSISTANT>)"]}}),
+            }
+        ),
+        make_span(2, 1, kind="RETRIEVER", attributes={"input.value": json.dumps({"query": QUESTION})}),
+        make_span(3, 1, kind="LLM", attributes=messages("output", ("assistant", ANSWER))),
+    )
+    assert (found.query, found.answer) == (QUESTION, ANSWER)
+
+
+def test_a_model_call_without_messages_answers_with_its_plain_output():
+    assert find(root(), make_span(2, 1, kind="LLM", attributes={"output.value": ANSWER})).answer == ANSWER
+
+
+def test_the_prompt_of_a_single_model_call_is_its_last_user_turn():
+    asked = {"input.value": json.dumps({"prompt": "stuffed"}), **messages("input", ("user", QUESTION))}
+    assert find(make_span(1, kind="LLM", attributes=asked)).query == QUESTION
+
+
+def test_the_turns_before_the_question_are_read_from_the_model_calls_messages():
+    said = messages("input", ("system", "s"), ("human", "Hi"), ("ai", "Hello"), ("user", QUESTION))
+    found = find(root({"input.value": QUESTION}), make_span(2, 1, kind="LLM", attributes=said))
+    assert [(turn.role, turn.content) for turn in found.turns] == [("user", "Hi"), ("assistant", "Hello")]
+
+
+def test_a_thread_of_langgraph_is_a_session():
+    found = find(root({"metadata": '{"thread_id": 7}'}))
+    assert (found.session_id, rule(found, "session_id")) == ("7", ("openinference:metadata", "derived"))

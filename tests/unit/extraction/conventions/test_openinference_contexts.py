@@ -200,3 +200,43 @@ def test_last_comes_the_system_message():
 def test_an_empty_retrieval_is_final():
     prompt = make_span(3, 1, kind="PROMPT", attributes={"llm.prompt_template.variables": '{"context": "x"}'})
     assert find(retriever(2, output=[]), prompt).contexts == ()
+
+
+def tool(span_id, output, parent=1, kind="TOOL", **options):
+    output = output if isinstance(output, str) else json.dumps(output)
+    return make_span(span_id, parent, kind=kind, attributes={"output.value": output}, **options)
+
+
+def test_a_tools_output_is_a_context_when_a_model_call_follows():
+    listed = '[{"text": "a", "id": "1"}]'
+    for output in (
+        listed,
+        {"type": "tool", "content": listed},
+        {"output": {"type": "tool", "content": listed}},
+    ):
+        found = find(tool(2, output), make_span(3, 1, kind="LLM"))
+        assert [(context.content, context.id) for context in found.contexts] == [("a", "1")]
+        assert {context.origin for context in found.contexts} == {"tool"}
+        assert found.evidence == cite("openinference:tool")
+    assert find(make_span(2, 1, kind="LLM"), tool(3, listed, start=9)).contexts is None
+
+
+def test_a_plain_span_is_a_tool_only_if_its_output_is_a_message_of_one():
+    message = {"messages": [{"type": "tool", "content": "a"}]}
+    assert texts(find(tool(2, message, kind="CHAIN"), make_span(3, 1, kind="LLM"))) == ["a"]
+    for output in ({"messages": [{"type": "ai", "content": "a"}]}, '["a"]', "a"):
+        assert find(tool(2, output, kind="CHAIN"), make_span(3, 1, kind="LLM")).contexts is None
+
+
+def test_the_node_that_wraps_a_tool_and_the_tool_count_once():
+    node = tool(2, {"messages": [{"type": "tool", "content": "a"}]}, kind="CHAIN", end=9)
+    assert texts(find(node, tool(3, "a", parent=2, end=9), make_span(10, 1, kind="LLM"))) == ["a"]
+
+
+def test_spans_without_a_kind_are_known_by_what_they_carry():
+    retrieved = make_span(2, 1, attributes=documents("a"))
+    reranked = make_span(3, 1, attributes=documents("b", prefix="reranker.output_documents"))
+    asked = {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "q"}
+    steps = read_steps([retrieved, reranked, make_span(4, 1, attributes=asked), make_span(5, 1)])
+    assert [step.kind.value for step in steps] == ["retriever", "reranker", "generation", "other"]
+    assert [step.convention for step in steps] == ["openinference"] * 3 + [""]

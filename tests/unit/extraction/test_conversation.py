@@ -1,0 +1,117 @@
+import pytest
+
+from builders.steps import make_step
+from ragsonde.extraction.conversation import find_conversation
+from ragsonde.extraction.findings import Found, cite
+from ragsonde.extraction.step_tree import StepTree
+from ragsonde.extraction.steps import StepKind
+from ragsonde_schemas.trace import Turn
+
+QUESTION = "How long does a refund take?"
+ANSWER = "14 days."
+
+
+def retriever(step_id, parent=1, **fields):
+    return make_step(step_id, parent, kind=StepKind.RETRIEVER, **fields)
+
+
+def generation(step_id, parent=1, **fields):
+    return make_step(step_id, parent, kind=StepKind.GENERATION, **fields)
+
+
+def find(*steps):
+    return find_conversation(StepTree(steps))
+
+
+def test_the_question_is_what_the_entry_was_asked():
+    found = find(make_step(1, question=QUESTION), retriever(2, question="other"))
+    assert found.query == Found(QUESTION, cite("test:root_input"))
+
+
+def test_a_conventions_own_rule_is_kept():
+    asked = Found(QUESTION, cite("test:trace.input", is_exact=False))
+    assert find(make_step(1, question=asked)).query == asked
+
+
+@pytest.mark.parametrize(
+    ("steps", "rule"),
+    [
+        ((retriever(2, question=QUESTION), generation(3, turns=[("user", "x")])), "test:retriever_input"),
+        ((make_step(2, 1, kind=StepKind.RERANKER, question=QUESTION),), "test:reranker_query"),
+        (
+            (generation(2, turns=[("user", "x")]), generation(3, turns=[("user", "y"), ("user", QUESTION)])),
+            "test:last_user_message",
+        ),
+    ],
+)
+def test_else_it_comes_from_the_next_place(steps, rule):
+    assert find(make_step(1), *steps).query == Found(QUESTION, cite(rule, is_exact=False))
+    assert find(make_step(1, question=" "), *steps).query.value == QUESTION
+
+
+def test_the_retrievers_question_is_told_apart_from_the_query():
+    found = find(make_step(1, question=QUESTION), retriever(2, question="refund duration"))
+    assert found.retrieval_query == Found("refund duration", cite("test:retriever_input"))
+    assert (
+        find(make_step(1, question=QUESTION), retriever(2, question=f" {QUESTION}\n")).retrieval_query
+        == Found()
+    )
+
+
+def test_of_several_other_questions_none_is_the_retrieval_query():
+    steps = (retriever(2, question="first"), retriever(3, question="second"))
+    assert find(make_step(1, question=QUESTION), *steps).retrieval_query == Found()
+    steps = (retriever(2, question="same"), retriever(3, question="same"), retriever(4, question=QUESTION))
+    assert find(make_step(1, question=QUESTION), *steps).retrieval_query.value == "same"
+
+
+def test_the_turns_before_the_question_are_what_user_and_assistant_said():
+    turns = [
+        ("system", "s"),
+        ("user", "Hello"),
+        ("assistant", "Hi"),
+        ("tool", "t"),
+        ("user", QUESTION),
+        ("assistant", "draft"),
+    ]
+    found = find(
+        make_step(1, question=QUESTION), generation(2, turns=[("user", "x")]), generation(3, turns=turns)
+    )
+    assert found.turns == (Turn(role="user", content="Hello"), Turn(role="assistant", content="Hi"))
+
+
+def test_without_messages_there_are_no_turns():
+    assert find(make_step(1, question=QUESTION), generation(2)).turns == ()
+    assert find(generation(2, turns=[("system", "s")])).turns == ()
+
+
+def test_the_answer_is_the_entrys():
+    found = find(make_step(1, answer=ANSWER), generation(2, answer="draft"))
+    assert found.answer == Found(ANSWER, cite("test:root_output"))
+
+
+def test_else_it_is_the_text_of_the_generation_that_ended_last_and_said_anything():
+    steps = (
+        generation(2, end=50, answer=ANSWER),
+        generation(3, end=40, answer="draft"),
+        generation(4, end=60),
+    )
+    expected = Found(ANSWER, cite("test:last_output_message", is_exact=False))
+    assert expected == find(make_step(1), *steps).answer
+
+
+def test_a_run_that_ended_in_a_tool_call_has_no_answer():
+    steps = (generation(2, answer="Let me look."), generation(3, answer=""))
+    assert find(make_step(1), *steps).answer == Found()
+    assert find(make_step(1, answer=""), generation(2, answer="x")).answer == Found()
+
+
+def test_a_generation_beside_others_under_a_web_frameworks_span_does_not_answer_for_them():
+    web = make_step(1, convention="")
+    assert find(web, generation(2, answer=""), generation(3, answer=ANSWER)).answer.value == ANSWER
+    assert find(web, generation(2, answer="plan"), generation(3, answer=ANSWER)).answer.value == ANSWER
+
+
+def test_of_nothing_nothing_is_found():
+    found = find(make_step(1))
+    assert (found.query, found.retrieval_query, found.turns, found.answer) == (Found(), Found(), (), Found())

@@ -1,0 +1,72 @@
+from builders.steps import make_step
+from ragsonde.extraction.step_tree import StepTree
+from ragsonde.extraction.steps import StepKind
+
+
+def ids(steps):
+    return [step.id for step in steps]
+
+
+def generation(step_id, parent=None, **fields):
+    return make_step(step_id, parent, kind=StepKind.GENERATION, **fields)
+
+
+def test_steps_stand_in_order_of_start_then_end_then_as_given():
+    steps = [make_step(1, start=5, end=9), make_step(2, 1, start=5, end=7), make_step(3, start=1)]
+    tree = StepTree(steps)
+    assert ids(tree.steps) == ["3", "2", "1"]
+    assert ids(tree.roots) == ["3", "1"]
+    untimed = [make_step(number, start=0, end=0) for number in (7, 3, 5)]
+    assert ids(StepTree(untimed).steps) == ["7", "3", "5"]
+
+
+def test_ancestors_are_nearest_first():
+    steps = [make_step(1), make_step(2, 1), make_step(3, 2), make_step(4, 99)]
+    tree = StepTree(steps)
+    assert ids(tree.ancestors(steps[2])) == ["2", "1"]
+    assert ids(tree.ancestors(steps[3])) == []
+
+
+def test_the_entry_is_the_outermost_step_that_a_convention_knows():
+    web = make_step(1, convention="")
+    assert StepTree([web, make_step(2, 1), make_step(3, 2)]).entry.id == "2"
+    assert StepTree([web]).entry is None
+    assert StepTree([]).entry is None
+
+
+def test_a_step_marked_as_entry_goes_before_what_stands_above_it():
+    assert StepTree([make_step(1), make_step(2, 1, is_entry=True)]).entry.id == "2"
+
+
+def test_of_several_outermost_steps_a_whole_run_goes_before_a_single_retrieval_or_generation():
+    retriever = make_step(2, 1, kind=StepKind.RETRIEVER)
+    web = make_step(1, convention="")
+    assert StepTree([web, retriever, generation(3, 1), make_step(4, 1)]).entry.id == "4"
+    assert StepTree([web, retriever, generation(3, 1)]).entry.id == "2"
+    silent, full = make_step(3, 1), make_step(4, 1, question="q", answer="a")
+    assert StepTree([web, silent, full]).entry.id == "4"
+
+
+def test_the_final_generation_is_the_one_that_ended_last():
+    assert StepTree([generation(1, end=90), generation(2, end=40)]).final_generation.id == "1"
+    assert StepTree([make_step(1)]).final_generation is None
+
+
+def test_a_generation_that_wraps_others_hands_on_to_the_last_of_them():
+    steps = [generation(1, end=90), generation(2, 1, end=30), make_step(4, 1), generation(3, 4, end=60)]
+    assert StepTree([*steps, generation(5, end=70)]).final_generation.id == "3"
+
+
+def test_a_generation_that_wraps_only_other_work_is_final_itself():
+    tool = make_step(2, 1, kind=StepKind.TOOL)
+    assert StepTree([generation(0, end=5), generation(1, end=90), tool]).final_generation.id == "1"
+
+
+def test_the_outermost_carriers_of_a_fact_have_none_above_them():
+    steps = [
+        make_step(1),
+        make_step(2, 1, facts={"cost_usd": 1.0}),
+        make_step(3, 2, facts={"cost_usd": 0.5}),
+        make_step(4, 1, facts={"cost_usd": 0.25}),
+    ]
+    assert ids(StepTree(steps).find_outermost_carriers("cost_usd")) == ["2", "4"]
