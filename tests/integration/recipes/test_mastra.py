@@ -105,3 +105,42 @@ def test_the_scorer_hands_its_run_to_the_snippet():
     text = (SNIPPET.parent / "scorer.mjs").read_text()
     assert "import { sendRun } from './send-run.mjs';" in text
     assert "await sendRun(run);" in text
+
+
+def make_span(number, parent, operation, times, **attributes):
+    """A span as Mastra's exporter fills it; times in milliseconds, values in JSON where they are no texts."""
+    begun, ended = (1_795_990_275_000_000_000 + time * 1_000_000 for time in times)
+    values = {"gen_ai.operation.name": operation, **attributes}
+    return {
+        "traceId": "0af7651916cd43dd8448eb211c80319c",
+        "spanId": f"{number:016x}",
+        "parentSpanId": f"{parent:016x}" if parent else "",
+        "name": operation,
+        "startTimeUnixNano": str(begun),
+        "endTimeUnixNano": str(ended),
+        "attributes": [
+            {"key": key, "value": {"stringValue": value if isinstance(value, str) else json.dumps(value)}}
+            for key, value in values.items()
+        ],
+    }
+
+
+def test_what_a_tool_returned_inside_the_one_generation_of_an_agent_are_contexts():
+    """One `chat` span holds all steps of the agent, with the tools that it called below it."""
+    question = {"role": "user", "parts": [{"type": "text", "content": "How long does a refund take?"}]}
+    reply = {"role": "assistant", "parts": [{"type": "text", "content": "Within 14 days."}]}
+    found = [{"id": "faq-12", "text": "A refund is issued within 14 days.", "score": 0.9}]
+    spans = [
+        make_span(1, None, "invoke_agent", (0, 100), **{"gen_ai.conversation.id": "thread-1"}),
+        make_span(
+            2, 1, "chat", (1, 90), **{"gen_ai.input.messages": [question], "gen_ai.output.messages": [reply]}
+        ),
+        make_span(3, 2, "model_step", (2, 45)),
+        make_span(4, 3, "execute_tool", (20, 40), **{"gen_ai.tool.call.result": found}),
+        make_span(5, 2, "model_step", (46, 88)),
+    ]
+    body = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}).encode()
+    (described,) = map(describe_trace, read_traces(body))
+    assert (described["query"], described["answer"]) == ("How long does a refund take?", "Within 14 days.")
+    assert [(one["id"], one["origin"]) for one in described["contexts"]] == [("faq-12", "tool")]
+    assert described["session_id"] == "thread-1"

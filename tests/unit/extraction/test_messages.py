@@ -208,7 +208,20 @@ VALUES = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                "role type content parts text data kwargs id message messages output input".split()
+                [
+                    "role",
+                    "type",
+                    "content",
+                    "parts",
+                    "text",
+                    "data",
+                    "kwargs",
+                    "id",
+                    "message",
+                    "messages",
+                    "output",
+                    "input",
+                ]
             ),
             inner,
             max_size=4,

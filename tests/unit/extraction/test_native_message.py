@@ -71,7 +71,7 @@ def test_contexts_keep_their_order_and_unknown_is_not_empty(contexts, texts):
 def test_all_of_a_context_is_kept():
     given = {"content": "c", "id": "1", "score": 0.5, "source_uri": "faq.md", "metadata": {"page": 1}}
     (context,) = find(contexts=[given]).contexts
-    assert context._asdict() == {**given, "origin": "producer"}
+    assert context._asdict() == {**given, "origin": "producer", "retrieval_step": None}
 
 
 @pytest.mark.parametrize(

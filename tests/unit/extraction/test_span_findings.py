@@ -15,23 +15,64 @@ QUESTION = "How long does a refund take?"
 ANSWER = "14 days."
 GENAI_ROOT = {"gen_ai.operation.name": "invoke_agent"}
 
-NAMES = (
-    "openinference.span.kind input.value output.value metadata tag.tags session.id user.id llm.model_name "
-    "llm.token_count.prompt llm.cost.total llm.prompt_template.variables reranker.query "
-    "llm.input_messages.0.message.role llm.input_messages.0.message.content "
-    "llm.output_messages.0.message.contents.0.message_content.text retrieval.documents.0.document.content "
-    "retrieval.documents.0.document.metadata reranker.output_documents.7.document.id gen_ai.operation.name "
-    "gen_ai.retrieval.documents gen_ai.retrieval.query.text gen_ai.input.messages gen_ai.output.messages "
-    "gen_ai.system_instructions gen_ai.tool.call.result gen_ai.memory.records gen_ai.prompt gen_ai.completion "
-    "gen_ai.prompt.0.content gen_ai.completion.0.role gen_ai.completion.0.content gen_ai.usage.input_tokens "
-    "gen_ai.response.model gen_ai.conversation.id gen_ai.usage.cost ragsonde.sampling_probability content "
-    "message gen_ai.event.content role service.name langfuse.observation.output traceloop.entity.output "
-    "ai.toolCall.result mlflow.spanOutputs ai.observability.record_root.output"
-).split()
-EVENTS = (
-    "gen_ai.client.inference.operation.details gen_ai.user.message gen_ai.tool.message gen_ai.choice "
-    "gen_ai.content.prompt gen_ai.content.completion db.query.result other"
-).split()
+NAMES = [
+    "openinference.span.kind",
+    "input.value",
+    "output.value",
+    "metadata",
+    "tag.tags",
+    "session.id",
+    "user.id",
+    "llm.model_name",
+    "llm.token_count.prompt",
+    "llm.cost.total",
+    "llm.prompt_template.variables",
+    "reranker.query",
+    "llm.input_messages.0.message.role",
+    "llm.input_messages.0.message.content",
+    "llm.output_messages.0.message.contents.0.message_content.text",
+    "retrieval.documents.0.document.content",
+    "retrieval.documents.0.document.metadata",
+    "reranker.output_documents.7.document.id",
+    "gen_ai.operation.name",
+    "gen_ai.retrieval.documents",
+    "gen_ai.retrieval.query.text",
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+    "gen_ai.system_instructions",
+    "gen_ai.tool.call.result",
+    "gen_ai.memory.records",
+    "gen_ai.prompt",
+    "gen_ai.completion",
+    "gen_ai.prompt.0.content",
+    "gen_ai.completion.0.role",
+    "gen_ai.completion.0.content",
+    "gen_ai.usage.input_tokens",
+    "gen_ai.response.model",
+    "gen_ai.conversation.id",
+    "gen_ai.usage.cost",
+    "ragsonde.sampling_probability",
+    "content",
+    "message",
+    "gen_ai.event.content",
+    "role",
+    "service.name",
+    "langfuse.observation.output",
+    "traceloop.entity.output",
+    "ai.toolCall.result",
+    "mlflow.spanOutputs",
+    "ai.observability.record_root.output",
+]
+EVENTS = [
+    "gen_ai.client.inference.operation.details",
+    "gen_ai.user.message",
+    "gen_ai.tool.message",
+    "gen_ai.choice",
+    "gen_ai.content.prompt",
+    "gen_ai.content.completion",
+    "db.query.result",
+    "other",
+]
 LEAVES = st.one_of(
     st.none(),
     st.booleans(),
@@ -58,8 +99,32 @@ LEAVES = st.one_of(
     st.text(max_size=5),
 )
 KEYS = st.sampled_from(
-    "content role type parts text result response messages message data kwargs id lc documents score metadata "
-    "node query input output tool_calls finish_reason value page_content".split()
+    [
+        "content",
+        "role",
+        "type",
+        "parts",
+        "text",
+        "result",
+        "response",
+        "messages",
+        "message",
+        "data",
+        "kwargs",
+        "id",
+        "lc",
+        "documents",
+        "score",
+        "metadata",
+        "node",
+        "query",
+        "input",
+        "output",
+        "tool_calls",
+        "finish_reason",
+        "value",
+        "page_content",
+    ]
 )
 VALUES = st.recursive(
     LEAVES,

@@ -1,15 +1,15 @@
 import json
 
 from builders.envelopes import RECEIPT, wrap_json
-from ragsonde.assembly.records import gather_records
 from ragsonde.decoding.table import decode
 from ragsonde.extraction.report import describe_trace
-from ragsonde.extraction.table import extract
+from ragsonde.extraction.table import build_trace, find_fields
 
 
 def report(**fields):
-    (record,) = gather_records(decode(wrap_json({"trace_id": "t-1", **fields})))
-    return describe_trace(extract(record, receipt=RECEIPT, retention_days=90))
+    (record,) = decode(wrap_json({"trace_id": "t-1", **fields})).records
+    (found,) = find_fields(record)
+    return describe_trace(build_trace(found, receipt=RECEIPT, retention_days=90))
 
 
 def test_the_object_holds_what_is_judged():
@@ -28,15 +28,25 @@ def test_the_object_holds_what_is_judged():
     )
     assert described == {
         "trace_id": "t-1",
+        "record_key": "",
         "query": "How long?",
+        "retrieval_query": None,
+        "turns": [],
         "answer": "14 days.",
         "reference": "14 days",
         "app": "shop",
         "environment": "production",
         "release": "2",
+        "variant": None,
         "session_id": "s",
         "user_id": "u",
         "model": "m",
+        "usage": {},
+        "latency_ms": None,
+        "cost_usd": None,
+        "occurred_at": "2026-11-30T00:00:00+00:00",
+        "tags": [],
+        "metadata": {},
         "contexts": [
             {
                 "number": "1",
@@ -44,7 +54,10 @@ def test_the_object_holds_what_is_judged():
                 "id": "d",
                 "score": 0.5,
                 "content": "It takes 14 days. Free.",
+                "source_uri": None,
+                "metadata": {},
                 "origin": "producer",
+                "retrieval_step": None,
                 "sentences": [
                     {"number": "1.1", "text": "It takes 14 days."},
                     {"number": "1.2", "text": "Free."},
@@ -72,6 +85,9 @@ def test_the_object_holds_what_is_judged():
                 "occurred_at": {"rule": "occurrence:producer", "confidence": "exact"},
             },
             "warnings": [],
+            "gap": None,
+            "failure": None,
+            "re_retrieved": False,
         },
     }
     json.dumps(described, allow_nan=False)

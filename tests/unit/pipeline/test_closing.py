@@ -1,4 +1,4 @@
-"""Spans become traces: in any order, late, twice, without a root; each outcome is told, nothing is doubled."""
+"""Spans become traces: in any order, late, twice, without a root; each outcome is told, none twice."""
 
 from itertools import permutations
 

@@ -55,6 +55,7 @@ OF_THE_DEPLOYMENT = {
     "allow_message_overrides": "true",
     "broker_url": "amqp://other/",
     "database_url": "postgresql://other/",
+    "extraction": '[{"query": "metadata.question"}]',
     "judges": json.dumps([GPT]),
     "max_body_bytes": "1000",
     "queues": "other",

@@ -7,7 +7,7 @@ from ragsonde_schemas.errors import Cause
 
 MEANINGS: dict[str, str] = {
     Cause.NO_CONTEXT: "the message has no contexts: it is not known what was retrieved",
-    Cause.CONTEXT_TEXT_MISSING: "the contexts are known by id only: configure a resolver that finds their texts",
+    Cause.CONTEXT_TEXT_MISSING: "the contexts are known by id only: configure a resolver for their texts",
     Cause.EMPTY_RETRIEVAL: "retrieval returned nothing, so there is nothing to score",
     Cause.FILTERED_EMPTY: "the mapping's filter left none of the contexts that were retrieved",
     Cause.NO_QUERY: "the message has no question",

@@ -36,7 +36,8 @@ COMMANDS: dict[str, Row] = {
     ),
     "worker": Row("ragsonde.cli.worker:worker", "Take traces off the queue, judge and score them."),
     "monitor": Row(
-        "ragsonde.cli.monitor:monitor", "Sweep due evaluations, keep partitions, and show queues and counts."
+        "ragsonde.cli.monitor:monitor",
+        "Sweep due evaluations, close traces, keep partitions, show queues and counts.",
     ),
     "receiver": Row(
         "ragsonde.cli.receiver:receiver", "Receive traces over HTTP and put them on the queue, confirmed."

@@ -33,8 +33,19 @@ def find_tool_steps(tree: StepTree) -> list[Step]:
         step
         for step in delivering
         if step.id not in covered
-        and (step.end_ns <= last_start if step.end_ns and last_start else places[step.id] < last_place)
+        and (
+            (step.end_ns <= last_start if step.end_ns and last_start else places[step.id] < last_place)
+            or _is_inside_answering(step, tree)
+        )
     ]
+
+
+def _is_inside_answering(step: Step, tree: StepTree) -> bool:
+    """True when a generation around the tool, one span for a whole loop of calls, went on and answered."""
+    return any(
+        above.kind is StepKind.GENERATION and above.answer.value and step.end_ns < above.end_ns
+        for above in tree.ancestors(step)
+    )
 
 
 def is_answered(steps: Sequence[Step]) -> bool:

@@ -65,9 +65,40 @@ RECEIPT = Receipt(received_at=datetime(2026, 11, 30, tzinfo=UTC))
 WORDS = st.sampled_from(
     [
         *(
-            "content data documents id input kwargs message messages metadata name output outputs page_content".split()
+            [
+                "content",
+                "data",
+                "documents",
+                "id",
+                "input",
+                "kwargs",
+                "message",
+                "messages",
+                "metadata",
+                "name",
+                "output",
+                "outputs",
+                "page_content",
+            ]
         ),
-        *("parts query repr result role score state text toolName type user assistant tool system".split()),
+        *(
+            [
+                "parts",
+                "query",
+                "repr",
+                "result",
+                "role",
+                "score",
+                "state",
+                "text",
+                "toolName",
+                "type",
+                "user",
+                "assistant",
+                "tool",
+                "system",
+            ]
+        ),
         "tool-invocation",
         '{"role": "tool", "content": "x"}',
         '"x"',

@@ -52,7 +52,7 @@ def read_replied_events(events: Sequence[SpanEvent]) -> str | None:
 
 
 def _read_body(event: SpanEvent, *, role: str) -> dict[str, Any]:
-    """The message of an event: its attributes, one object (`gen_ai.event.content`), or what is in `message`."""
+    """The message of an event: attributes, one object (`gen_ai.event.content`), or what is in `message`."""
     fields = dict(event.attributes)
     body = fields.pop(_BODY, None)
     if isinstance(body, str):
