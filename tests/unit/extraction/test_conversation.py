@@ -115,3 +115,24 @@ def test_a_generation_beside_others_under_a_web_frameworks_span_does_not_answer_
 def test_of_nothing_nothing_is_found():
     found = find(make_step(1))
     assert (found.query, found.retrieval_query, found.turns, found.answer) == (Found(), Found(), (), Found())
+
+
+def test_of_runs_under_a_plain_span_the_first_asks_and_the_last_answers():
+    steps = [
+        make_step(1, convention="", end=100),
+        make_step(2, 1, question="And the second one?", answer="How long does a refund take?"),
+        make_step(3, 1, question="How long does a refund take?", answer="14 days."),
+    ]
+    found = find_conversation(StepTree(steps))
+    assert (found.query.value, found.answer.value) == ("And the second one?", "14 days.")
+    assert found.answer.evidence.confidence == "derived"
+
+
+def test_the_marked_entry_answers_even_where_other_runs_stand_beside_it():
+    steps = [
+        make_step(1, convention="", end=100),
+        make_step(2, 1, question="q", answer="a", is_entry=True),
+        make_step(3, 1, question="judge this", answer="fine"),
+    ]
+    found = find_conversation(StepTree(steps))
+    assert (found.query.value, found.answer.value) == ("q", "a")

@@ -85,21 +85,21 @@ def _find_turns(tree: StepTree) -> tuple[Turn, ...]:
 
 
 def _find_answer(tree: StepTree) -> Found:
-    """What the entry answered, else the text of the generation that ended last.
+    """What the application's last run answered, else the text of the generation that ended last.
 
-    A run that ended in a tool call (its text is "") has no answer. A generation is the entry where nothing
+    A run that ended in a tool call (its text is "") has no answer. A generation is that run where nothing
     stands above it: then others may stand beside it, and end later.
     """
-    entry = tree.entry
+    last = tree.exit
     generations = [step for step in tree.steps if step.kind is StepKind.GENERATION]
     generations.sort(key=lambda step: step.end_ns, reverse=True)
-    speaks = entry is not None and (entry.is_entry or entry.kind is not StepKind.GENERATION)
-    for step in (entry, *generations) if speaks else generations:
+    speaks = last is not None and (last.is_entry or last.kind is not StepKind.GENERATION)
+    for step in (last, *generations) if speaks else generations:
         if step is not None and step.answer.value is not None:
             if not _has_text(step.answer):
                 return Found()
-            if step is entry:
-                return _name(step.answer, step, "root_output")
+            if step is last:
+                return _name(step.answer, step, "root_output", is_exact=step is tree.entry)
             return _name(step.answer, step, "last_output_message", is_exact=False)
     return Found()
 

@@ -50,12 +50,31 @@ class StepTree:
         that is no single retrieval, tool or generation; one with question and answer goes before others.
         """
         marked = next((step for step in self.steps if step.is_entry), None)
-        if marked is not None:
-            return marked
-        outermost = self.outermost(step for step in self.steps if step.convention)
-        wholes = [step for step in outermost if step.kind is StepKind.OTHER]
-        full = [step for step in wholes if step.question.value and step.answer.value]
-        return next(iter([*full, *wholes, *outermost]), None)
+        return next(iter([*([marked] if marked else []), *self._runs, *self._wholes, *self._outermost]), None)
+
+    @cached_property
+    def exit(self) -> Step | None:
+        """The step that says what the application answered: the entry, or the last of several runs.
+
+        Runs that follow each other under a plain span (a rewrite of the question, then the answer) begin with
+        the entry and end with this one.
+        """
+        entry = self.entry
+        if entry is None or entry.is_entry or entry not in self._runs:
+            return entry
+        return max(self._runs, key=_get_ending)
+
+    @cached_property
+    def _outermost(self) -> tuple[Step, ...]:
+        return self.outermost(step for step in self.steps if step.convention)
+
+    @cached_property
+    def _wholes(self) -> tuple[Step, ...]:
+        return tuple(step for step in self._outermost if step.kind is StepKind.OTHER)
+
+    @cached_property
+    def _runs(self) -> tuple[Step, ...]:
+        return tuple(step for step in self._wholes if step.question.value and step.answer.value)
 
     @cached_property
     def final_generation(self) -> Step | None:
