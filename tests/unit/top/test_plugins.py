@@ -43,7 +43,7 @@ def install(tmp_path, monkeypatch):
 
     yield write
     monkeypatch.undo()
-    monkeypatch.delitem(sys.modules, "acme_traces", raising=False)
+    sys.modules.pop("acme_traces", None)
     load_formats.cache_clear()
 
 
