@@ -9,7 +9,9 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 import pytest
+import zstandard
 
+from builders.spans import TRACE_ID, make_span, write_export
 from services.plain_amqp import open_channel, publish
 from services.waiting import wait_for
 
@@ -57,7 +59,7 @@ class Mended(NamedTuple):
 BAD = {
     "empty body": Bad(b"", "empty_body", "found no byte"),
     "truncated JSON": Bad(message()[:-20], "invalid_json", "line 1"),
-    "a list of numbers": Bad(b"[1, 2]", "unknown_format", "found a list"),
+    "a list of numbers": Bad(b"[1, 2]", "unknown_format", "[0]: found number 1"),
     "another object": Bad(b'{"event": "click"}', "unknown_format", "event"),
     "a word": Bad(b"hello", "invalid_json", "line 1"),
     "5 MB": Bad(message(answer="x" * 5_000_000), "oversize", "expected at most 1048576"),
@@ -78,19 +80,46 @@ BAD = {
         "80 04",
         content_type="application/x-python-serialize",
     ),
-    "a body that kombu would decompress": Bad(
-        gzip.compress(message("gzip"), mtime=0),
+    "truncated gzip": Bad(
+        gzip.compress(message("gzip"), mtime=0)[:-12], "invalid_compression", "gzip", content_type=BYTES
+    ),
+    "a gzip bomb": Bad(
+        gzip.compress(b"[" + b" " * 50_000_000, mtime=0), "oversize", "16777216", content_type=BYTES
+    ),
+    "gzip in gzip": Bad(
+        gzip.compress(gzip.compress(message("gzip"), mtime=0), mtime=0),
         "invalid_compression",
         "gzip",
         content_type=BYTES,
-        headers={"compression": "gzip"},
+    ),
+    "an index that no list reaches": Bad(
+        write_export(make_span(1, attributes={"retrieval.documents.999999999.document.content": "x"})),
+        "over_limit",
+        "999999999",
+        content_type=BYTES,
+    ),
+    "a span without trace id": Bad(
+        write_export(make_span(1)).replace(bytes.fromhex(TRACE_ID), bytes(16)),
+        "bad_trace_id",
+        "trace_id",
+        content_type=BYTES,
     ),
     "a task for Celery": Bad(
-        b'[[[1, 2, 3]], {}, {"callbacks": null}]', "unknown_format", "found a list", headers=CELERY_HEADERS
+        b'[[[1, 2, 3]], {}, {"callbacks": null}]',
+        "unknown_format",
+        "[0]: found a list",
+        headers=CELERY_HEADERS,
     ),
 }
 
 MENDED = (
+    Mended(
+        "gzip",
+        gzip.compress(message("gzip"), mtime=0),
+        content_type=BYTES,
+        headers={"compression": "gzip"},
+    ),
+    Mended("zstd", zstandard.compress(message("zstd")), content_type=BYTES),
     Mended("nul", message("nul", answer="14\x00 days \ud800")),
     Mended("rank", message("rank", contexts=[{"content": TRACE["contexts"][0], "rank": 7}])),
     Mended("y1970", message("y1970", occurred_at="1970-01-01T00:00:00Z")),
