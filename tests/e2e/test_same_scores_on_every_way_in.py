@@ -40,11 +40,11 @@ def publish_plainly(broker_url, body):
 
 
 def take_scores(deployment):
-    """The five scores of the one trace, which is then removed."""
+    """The five scores of the one trace, which is then removed with its spans."""
     scores = wait_for(
         lambda: rows if len(rows := deployment.query(SCORES)) == 5 else None, what="five scores"
     )
-    for table in ("score", "assessment", "evaluation", "trace_text", "trace"):
+    for table in ("score", "assessment", "evaluation", "trace_text", "trace", "span_buffer", "open_record"):
         deployment.query(f"DELETE FROM {table} RETURNING 1")  # noqa: S608 - names of ours
     return scores
 

@@ -114,8 +114,11 @@ def test_a_late_retriever_is_a_revision_in_a_running_deployment(rabbitmq_deploym
         seconds=30,
         what="a second revision in place of the first",
     )
-    assert 'ragsonde_late_spans_total{effect="revision"} 1' in worker.read("/metrics")
-    assert "ragsonde_open_traces" in monitor.read("/metrics")
+    wait_for(
+        lambda: 'ragsonde_late_spans_total{effect="revision"} 1' in worker.read("/metrics"),
+        what="the series of late spans",
+    )
+    wait_for(lambda: "ragsonde_open_traces" in monitor.read("/metrics"), what="the gauge of open traces")
     contexts = "SELECT contexts FROM trace_text ORDER BY revision DESC LIMIT 1"
     assert len(deployment.query(contexts)[0][0]) == len(
         json.loads((SAMPLES / "langchain_openinference.split-all.otlp.json.expected.json").read_text())[

@@ -31,21 +31,15 @@ def test_extract_gives_one_object_a_trace_with_the_keys_of_the_contract(capsys):
     assert (code, err) == (0, "")
     assert [found["trace_id"] for found in objects] == ["refund-1", "b", "c"]
     assert list(objects[0]) == [
-        "trace_id",
-        "query",
-        "answer",
-        "reference",
-        "app",
-        "environment",
-        "release",
-        "session_id",
-        "user_id",
-        "model",
-        "contexts",
-        "extraction",
+        *("trace_id", "record_key", "query", "retrieval_query", "turns", "answer", "reference", "app"),
+        *("environment", "release", "variant", "session_id", "user_id", "model", "usage", "latency_ms"),
+        *("cost_usd", "occurred_at", "tags", "metadata", "contexts", "extraction"),
     ]
     context = objects[0]["contexts"][1]
-    assert list(context) == ["number", "rank", "id", "score", "content", "origin", "sentences"]
+    assert list(context) == [
+        *("number", "rank", "id", "score", "content", "source_uri", "metadata", "origin", "retrieval_step"),
+        "sentences",
+    ]
     assert (context["number"], context["rank"]) == ("2", 1)
     assert context["sentences"] == [
         {"number": "2.1", "text": "Shipping inside the EU takes three to five working days."}

@@ -175,3 +175,10 @@ def test_every_item_is_read_or_is_a_fault(items):
     assert len(items) - len(good) == len(batch.faults)
     assert [record for decoded in good for record in decoded.records] == list(batch.records)
     assert [span for decoded in good for span in decoded.spans] == list(batch.spans)
+
+
+def test_a_content_type_of_lines_makes_every_line_an_item():
+    body = json.dumps(native(1)).encode() + b"\nno JSON"
+    decoded = decode(wrap(body, content_type="application/x-ndjson"))
+    assert list_ids(decoded) == ["t1"]
+    assert [fault.where for fault in decoded.faults] == ["line 2"]
