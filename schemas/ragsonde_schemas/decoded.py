@@ -69,7 +69,7 @@ class Decoded:
     """What one delivery held: whole records, and spans of any traces in any order.
 
     Attributes:
-        format: name of the format of the delivery (of the first record where an array mixes formats).
+        format: name of the format of the delivery; `mixed` where an array mixes formats.
         records: each is whole: nothing more is waited for.
         spans: fragments, to be assembled.
         faults: parts that could not be read beside others that could; the message is parked for the first of

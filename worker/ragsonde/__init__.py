@@ -6,12 +6,22 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ragsonde.api import evaluate, score
+    from ragsonde_schemas.decoded_trace import DecodedTrace
+    from ragsonde_schemas.trace import Context
 
-__all__ = ["evaluate", "score"]
+__all__ = ["Context", "DecodedTrace", "evaluate", "score"]
 
 
 def __getattr__(name: str) -> object:
-    """The functions of `ragsonde.api`, imported when first asked for: the worker needs none of them."""
+    """What users import, loaded when first asked for: the worker needs none of it."""
+    if name == "Context":
+        from ragsonde_schemas.trace import Context  # noqa: PLC0415 - see above
+
+        return Context
+    if name == "DecodedTrace":
+        from ragsonde_schemas.decoded_trace import DecodedTrace  # noqa: PLC0415 - see above
+
+        return DecodedTrace
     if name in __all__:
         from ragsonde import api  # noqa: PLC0415 - see above
 

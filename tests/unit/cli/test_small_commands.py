@@ -69,7 +69,7 @@ def test_extract_for_people_shows_numbers_labels_and_what_looked_odd(capsys):
 
 
 @pytest.mark.parametrize(
-    ("contexts", "expected"), [(None, "unknown: the message"), ([], "0: retrieval returned")]
+    ("contexts", "expected"), [(None, "it is not known what was retrieved"), ([], "0: retrieval returned")]
 )
 def test_extract_tells_unknown_contexts_from_none(contexts, expected, capsys):
     Path("a.json").write_text(json.dumps({**REFUND, "contexts": contexts}), "utf-8")

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from ragsonde.api.daemons import map_in_order
 from ragsonde.api.report import ItemResult, Report, summarise
+from ragsonde.api.rules import choose_rules
 from ragsonde.api.targets import answer_anew
 from ragsonde.api.traces import Item, read_items
 from ragsonde.judging.options import JudgeKind, JudgeOptions
@@ -27,6 +28,7 @@ from ragsonde_schemas.trace import EvaluationWish
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ragsonde.api.rules import Rules
     from ragsonde.api.targets import Target
     from ragsonde.api.traces import Source
     from ragsonde.ports import Judge
@@ -52,6 +54,7 @@ def evaluate(
     scorers: ScorerChoice | None = None,
     judge: JudgeChoice = "lexical",
     target: Target | None = None,
+    extraction: Sequence[Mapping[str, Any]] = (),
     on_item_complete: Callable[[Trace, ItemResult], None] | None = None,
     threads: int = DEFAULT_THREADS,
 ) -> Report:
@@ -64,6 +67,8 @@ def evaluate(
         judge: `lexical`, `recorded:FILE`, options as under `judges:` of the settings, or a judge.
         target: asked each question anew; its answer and contexts are judged in place of the recorded ones.
             What it raises, SystemExit too, is recorded with the item, the others go on.
+        extraction: mappings for fields that the formats' rules do not find, as under `extraction:` of the
+            settings.
         on_item_complete: called with each trace and its result, in the order of the data.
         threads: how many traces are judged at once, where the judge or a target makes us wait.
 
@@ -72,7 +77,7 @@ def evaluate(
         ConfigError: a scorer or the judge is configured wrongly.
         JudgePausedError: the judge refuses our credentials or does not know the model.
     """
-    items = read_whole(data)
+    items = read_whole(data, rules=choose_rules(extraction))
     evaluation = Evaluation(choose_scorers(scorers), choose_judge(judge), target)
     results = []
     for result in evaluation.run(items, threads=threads):
@@ -98,13 +103,13 @@ def score(trace: Trace | Mapping[str, Any], scorer: str | Scorer, judge: JudgeCh
     return result.outcomes[0]
 
 
-def read_whole(data: Source) -> list[Item]:
+def read_whole(data: Source, *, rules: Rules | None = None) -> list[Item]:
     """The traces in the data, all of which must be traces.
 
     Raises:
         InputError: something is none, each with its place; or there is none at all.
     """
-    items, bad = read_items(data)
+    items, bad = read_items(data, rules=rules)
     if bad:
         hidden = len(bad) - _SHOWN_PROBLEMS
         more = [f"and {hidden} more"] if hidden > 0 else []

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
 
 from ragsonde.extraction.mapping import Mappings
+from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.extraction.table import build_trace
 from ragsonde.pipeline.reading import find_all
 from ragsonde.plugins import load_formats
 from ragsonde.resolving.resolver import UserCodeResolver
+from ragsonde.settings.origin import join_path
+from ragsonde.settings.problems import list_problems
+from ragsonde_schemas.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ragsonde.decoding.formats import Formats
-    from ragsonde.extraction.mapping_options import ExtractionOptions
     from ragsonde.ports import Resolver
+    from ragsonde.settings.origin import KeyPath
     from ragsonde_schemas.decoded import Receipt, Record
     from ragsonde_schemas.trace import Trace
 
@@ -68,3 +74,27 @@ def build_rules(extraction: Sequence[ExtractionOptions] = ()) -> Rules:
 def own_rules() -> Rules:
     """The rules without any configuration."""
     return build_rules()
+
+
+def choose_rules(extraction: Sequence[Mapping[str, Any]]) -> Rules:
+    """The rules of mappings given as plain values, as under `extraction:` of the settings.
+
+    Raises:
+        ConfigError: one of them is wrong; names its place.
+    """
+    if not extraction:
+        return own_rules()
+    options: list[ExtractionOptions] = []
+    problems: list[str] = []
+    for index, given in enumerate(extraction):
+        try:
+            options.append(ExtractionOptions.model_validate(given))
+        except ValidationError as error:
+            problems += list_problems(error, model=ExtractionOptions, name_place=partial(_name_place, index))
+    if problems:
+        raise ConfigError(*problems)
+    return build_rules(options)
+
+
+def _name_place(index: int, path: KeyPath) -> str:
+    return join_path(("extraction", index, *path))

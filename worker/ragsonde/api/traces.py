@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
     Source = str | bytes | Path | Iterable[Mapping[str, Any] | Trace]
 
-FILE_LIMITS = DecodingLimits(body_bytes=128 * 1024 * 1024)
+FILE_LIMITS = DecodingLimits(
+    body_bytes=128 * 1024 * 1024, decompressed_bytes=256 * 1024 * 1024, records=1_000_000, spans=1_000_000
+)
 """What a person names on the command line may be larger than what a queue brings."""
 
 

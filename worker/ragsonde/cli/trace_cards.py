@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.padding import Padding
 from rich.rule import Rule
 
+from ragsonde.cli.causes import MEANINGS
 from ragsonde.cli.terminal import make_console, make_table, show
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ def print_card(trace: Trace, *, place: str, with_evidence: bool) -> None:
         console.print(Padding(show(_head(context), "bold"), _INDENT))
         for sentence in context.sentences:
             console.print(Padding(show(f"{sentence.number}  {sentence.text}"), _DEEPER))
+    if trace.extraction.failure is not None:
+        console.print(Padding(show(f"failed: {trace.extraction.failure}", "red"), _INDENT))
+    if trace.extraction.re_retrieved:
+        note = "searched again just now: these contexts measure today's index, not what the model saw"
+        console.print(Padding(show(f"warning: {note}", "yellow"), _INDENT))
     if with_evidence:
         console.print(Padding(_list_evidence(trace), (1, 0, 0, 2)))
     for warning in trace.extraction.warnings:
@@ -54,9 +60,9 @@ def _list_fields(trace: Trace) -> Table:
 
 
 def _count_contexts(trace: Trace) -> str:
-    if trace.contexts is None:
-        return "unknown: the message does not say what was retrieved"
-    return str(len(trace.contexts)) if trace.contexts else "0: retrieval returned nothing"
+    cause = trace.missing_contexts
+    count = 0 if trace.contexts is None else len(trace.contexts)
+    return str(count) if cause is None else f"{count}: {MEANINGS[cause]}"
 
 
 def _head(context: Context) -> str:
