@@ -5,13 +5,16 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragsonde.cli.causes import MEANINGS
 from ragsonde_schemas.evaluation import EvaluationState
+from ragsonde_schemas.open_record import ClosingReason
 from ragsonde_schemas.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    from ragsonde.storage.gathered_spans import GatheredSpans
     from ragsonde.storage.history import EvaluationHistory, RevisionHistory, TraceHistory
     from ragsonde.storage.parking_store import ParkedMessage
     from ragsonde_schemas.score import Outcome
@@ -32,6 +35,16 @@ _MEANINGS = {
 }
 
 
+_CLOSINGS = {
+    ClosingReason.WHOLE: "one message brought all of it",
+    ClosingReason.END_MARKER: "a span said that it was the end",
+    ClosingReason.QUIET: "its root had come, and then nothing new",
+    ClosingReason.NO_ROOT: "no root came, and nothing new",
+    ClosingReason.MAX_WAIT: "it had been waited for long enough",
+    ClosingReason.OVER_LIMIT: "as many as are kept of one trace",
+}
+
+
 class Line(NamedTuple):
     """One line for the terminal; `style` as Rich takes it."""
 
@@ -41,7 +54,7 @@ class Line(NamedTuple):
 
 def tell_history(history: TraceHistory, *, similar_ids: Sequence[str] = ()) -> Iterator[Line]:
     """All that is known of a trace; where nothing is, one sentence that says so, and the similar ids."""
-    if not history.revisions and not history.parked:
+    if not history.revisions and not history.parked and history.spans is None:
         yield Line(
             f"{history.trace_id}: never seen. No trace and no parked message of that id is stored: it has "
             "not arrived, its id is another one, or its retention is over."
@@ -50,10 +63,23 @@ def tell_history(history: TraceHistory, *, similar_ids: Sequence[str] = ()) -> I
             yield Line("stored ids that contain it, the newest days first:")
         for similar_id in similar_ids:
             yield Line(f"  ragsonde why {shlex.quote(similar_id)}")
+    if history.spans is not None:
+        yield _tell_spans(history.trace_id, history.spans)
     for revision in history.revisions:
         yield from _tell_revision(revision)
     for message in history.parked:
         yield from _tell_parked(message)
+
+
+def _tell_spans(trace_id: str, spans: GatheredSpans) -> Line:
+    came = f"trace {trace_id}: {spans.span_count} spans came ({spans.format})"
+    if spans.next_close_at is not None:
+        root = "the root is among them" if spans.has_root else "the root is not"
+        text = f"{came}, {root}; evaluated after {_say(spans.next_close_at)} unless more come"
+        return Line(f"waiting: {text}", "yellow")
+    if spans.is_stored:
+        return Line(f"{came}, taken as complete: {_CLOSINGS[spans.reason]}")
+    return Line(f"{came}; not stored: none of them tells of retrieval or of a model", "yellow")
 
 
 def _tell_revision(revision: RevisionHistory) -> Iterator[Line]:
@@ -61,7 +87,10 @@ def _tell_revision(revision: RevisionHistory) -> Iterator[Line]:
     place = "".join(
         f", {name}" for name in (revision.environment, revision.release, revision.variant) if name
     )
-    yield Line(f"trace {revision.key.trace_id}, app {app}{place}, revision {revision.revision}", "bold")
+    record = f", record {revision.key.record_key}" if revision.key.record_key else ""
+    yield Line(
+        f"trace {revision.key.trace_id}{record}, app {app}{place}, revision {revision.revision}", "bold"
+    )
     guessed = ""
     if revision.occurred_at_guessed:
         guessed = f" (guessed; the producer said {revision.claimed_occurred_at or 'nothing'})"
@@ -77,14 +106,14 @@ def _tell_revision(revision: RevisionHistory) -> Iterator[Line]:
 def _tell_texts(trace: Trace) -> Iterator[Line]:
     yield Line(f"  question: {_shorten(trace.query)}")
     yield Line(f"  answer: {_shorten(trace.answer)}")
-    if trace.contexts is None:
-        yield Line("  contexts: unknown, the message has none")
-    elif not trace.contexts:
-        yield Line("  contexts: retrieval returned nothing")
+    if not trace.contexts and trace.missing_contexts is not None:
+        yield Line(f"  contexts: {MEANINGS[trace.missing_contexts]}")
     for context in trace.contexts or ():
         name = f" ({context.id})" if context.id else ""
         text = "blank" if context.is_blank else _shorten(context.content)
         yield Line(f"  context {context.number}{name}: {text}")
+    if trace.extraction.failure is not None:
+        yield Line(f"  failed: {trace.extraction.failure}", "red")
     for warning in trace.extraction.warnings:
         yield Line(f"  warning: {warning}", "yellow")
 

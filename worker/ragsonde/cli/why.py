@@ -59,4 +59,4 @@ def why(
 
 
 def _is_known(history: TraceHistory) -> bool:
-    return bool(history.revisions or history.parked)
+    return bool(history.revisions or history.parked or history.spans)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, func, select
 
 from ragsonde.storage.engine import translating_losses
+from ragsonde.storage.gathered_spans import GatheredSpans, find_gathered_spans
 from ragsonde.storage.parking_store import ParkedMessage, find_parked
 from ragsonde.storage.result_rows import rebuild_assessment, rebuild_call, rebuild_outcome
 from ragsonde.storage.tables import (
@@ -104,11 +105,18 @@ class RevisionHistory(Value):
 
 
 class TraceHistory(Value):
-    """All revisions under one trace id, by app, record, day and number; and parked messages, newest first."""
+    """All that is stored under one trace id.
+
+    Attributes:
+        revisions: by app, record, day and number.
+        parked: messages, newest first.
+        spans: where the trace came in spans that are still kept.
+    """
 
     trace_id: str
     revisions: tuple[RevisionHistory, ...]
     parked: tuple[ParkedMessage, ...]
+    spans: GatheredSpans | None = None
 
 
 def read_history(engine: Engine, trace_id: str, *, app: str | None = None) -> TraceHistory:
@@ -126,6 +134,7 @@ def read_history(engine: Engine, trace_id: str, *, app: str | None = None) -> Tr
         rows = _read(connection, TraceRow, trace_id, app=app)
         texts = _by_key(_read(connection, TraceTextRow, trace_id, app=app), REVISION_KEY)
         evaluations = _read_evaluations(connection, trace_id, app=app)
+        spans = find_gathered_spans(connection, trace_id)
     return TraceHistory(
         trace_id=trace_id,
         revisions=tuple(
@@ -133,6 +142,7 @@ def read_history(engine: Engine, trace_id: str, *, app: str | None = None) -> Tr
             for row in rows
         ),
         parked=find_parked(engine, trace_id=trace_id),
+        spans=spans,
     )
 
 
