@@ -12,6 +12,7 @@ import pytest
 from ragsonde.servers.backoff import Backoff
 from ragsonde.servers.process_event import Change, ProcessEvent
 from ragsonde.servers.process_tree import Child, ProcessTree
+from services.waiting import wait_for
 
 pytestmark = pytest.mark.integration
 
@@ -169,7 +170,7 @@ def test_a_child_that_does_not_stop_in_time_is_killed_with_what_it_started(child
     )
 
     assert story.told(Change.KILLED) == ["stubborn"]
-    assert processes_below(directory) == {}
+    wait_for(lambda: processes_below(directory) == {}, what="the end of what it started")
 
 
 def test_no_child_is_left_when_telling_fails(child, directory, processes_below):

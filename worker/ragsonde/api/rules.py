@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -19,8 +20,6 @@ from ragsonde.settings.problems import list_problems
 from ragsonde_schemas.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from ragsonde.decoding.formats import Formats
     from ragsonde.ports import Resolver
     from ragsonde.settings.origin import KeyPath
@@ -76,7 +75,7 @@ def own_rules() -> Rules:
     return build_rules()
 
 
-def choose_rules(extraction: Sequence[Mapping[str, Any]]) -> Rules:
+def choose_rules(extraction: object) -> Rules:
     """The rules of mappings given as plain values, as under `extraction:` of the settings.
 
     Raises:
@@ -84,11 +83,16 @@ def choose_rules(extraction: Sequence[Mapping[str, Any]]) -> Rules:
     """
     if not extraction:
         return own_rules()
+    if isinstance(extraction, str | bytes | Mapping) or not isinstance(extraction, Sequence):
+        raise ConfigError(f"extraction: found a {type(extraction).__name__}, expected a list of mappings")
     options: list[ExtractionOptions] = []
     problems: list[str] = []
     for index, given in enumerate(extraction):
+        if not isinstance(given, Mapping):
+            problems.append(f"extraction[{index}]: found a {type(given).__name__}, expected a mapping")
+            continue
         try:
-            options.append(ExtractionOptions.model_validate(given))
+            options.append(ExtractionOptions.model_validate(dict(given)))
         except ValidationError as error:
             problems += list_problems(error, model=ExtractionOptions, name_place=partial(_name_place, index))
     if problems:

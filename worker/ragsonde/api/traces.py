@@ -41,6 +41,13 @@ class Item(NamedTuple):
     trace: Trace
 
 
+class Placed(NamedTuple):
+    """A record, and where it, or the first of its spans, was read."""
+
+    place: str
+    record: Record
+
+
 class BadMessage(NamedTuple):
     """A message that is no trace, with the reason."""
 
@@ -92,7 +99,23 @@ def decode_messages(
         content_type: of all of them, where it is known.
         rules: how fields are found; by default without any configuration.
     """
-    gathered = _Gathered(rules or own_rules(), receipt=Receipt(received_at=datetime.now(UTC)))
+    rules = rules or own_rules()
+    receipt = Receipt(received_at=datetime.now(UTC))
+    placed, bad = gather_placed(messages, content_type=content_type, rules=rules)
+    items: list[Item] = []
+    for place, record in placed:
+        try:
+            items += [Item(place, trace) for trace in rules.read(record, receipt=receipt)]
+        except DecodeError as error:
+            bad.append(BadMessage(place, f"{error} ({error.reason})"))
+    return items, bad
+
+
+def gather_placed(
+    messages: Iterable[Message], *, content_type: str | None = None, rules: Rules | None = None
+) -> tuple[list[Placed], list[BadMessage]]:
+    """The records in messages, in order, and the messages that hold none; spans as in `decode_messages`."""
+    gathered = _Gathered(rules or own_rules())
     for message in messages:
         gathered.add(message, content_type=content_type)
     return gathered.finish()
@@ -147,13 +170,12 @@ class _SpansOfTrace(NamedTuple):
 
 
 class _Gathered:
-    """The traces of a source, while it is read."""
+    """The records of a source, while it is read."""
 
-    def __init__(self, rules: Rules, *, receipt: Receipt) -> None:
+    def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._receipt = receipt
         self._count = 0
-        self._items: list[tuple[int, Item]] = []
+        self._placed: list[tuple[int, Placed]] = []
         self._bad: list[BadMessage] = []
         self._spans: dict[str, _SpansOfTrace] = {}
 
@@ -167,27 +189,18 @@ class _Gathered:
             return
         for fault in decoded.faults:
             self._refuse(message.place, fault)
-        for record in decoded.records:
-            self._read(record, number=self._count, place=message.place)
+        self._placed += [(self._count, Placed(message.place, record)) for record in decoded.records]
         for span in decoded.spans:
             start = _SpansOfTrace(self._count, message.place, decoded.format, [])
             self._spans.setdefault(span.trace_id, start).spans.append(span)
 
-    def finish(self) -> tuple[list[Item], list[BadMessage]]:
+    def finish(self) -> tuple[list[Placed], list[BadMessage]]:
         """Everything that was read, in the order of the source."""
         for known in self._spans.values():
-            for record in gather_records(known.spans, format_name=known.format):
-                self._read(record, number=known.number, place=known.place)
-        self._items.sort(key=lambda item: item[0])
-        return [item for _, item in self._items], self._bad
-
-    def _read(self, record: Record, *, number: int, place: str) -> None:
-        try:
-            traces = self._rules.read(record, receipt=self._receipt)
-        except DecodeError as error:
-            self._refuse(place, error)
-            return
-        self._items += [(number, Item(place, trace)) for trace in traces]
+            records = gather_records(known.spans, format_name=known.format)
+            self._placed += [(known.number, Placed(known.place, record)) for record in records]
+        self._placed.sort(key=lambda numbered: numbered[0])
+        return [placed for _, placed in self._placed], self._bad
 
     def _refuse(self, place: str, error: DecodeError) -> None:
         self._bad.append(BadMessage(place, f"{error} ({error.reason})"))

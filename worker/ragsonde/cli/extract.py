@@ -6,7 +6,7 @@ import typer
 
 from ragsonde.api.messages import Message, read_messages
 from ragsonde.api.rules import Rules, build_rules
-from ragsonde.api.traces import decode_messages, read_records
+from ragsonde.api.traces import decode_messages, gather_placed
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.terminal import write_json, write_note
@@ -14,7 +14,6 @@ from ragsonde.cli.trace_cards import print_card
 from ragsonde.extraction.mapping_tree import build_tree
 from ragsonde.extraction.report import describe_trace
 from ragsonde.settings import read_settings
-from ragsonde_schemas.errors import DecodeError
 
 EXAMPLES = (
     ("ragsonde extract traces.jsonl", "question, answer and numbered contexts of each trace"),
@@ -82,13 +81,7 @@ def _print_traces(
 
 def _print_trees(messages: list[Message], rules: Rules) -> list[str]:
     """Prints a tree for each record; the messages that hold none."""
-    problems: list[str] = []
-    for message in messages:
-        try:
-            records = read_records(message.body, rules=rules)
-        except DecodeError as error:
-            problems.append(f"{message.place}: {error} ({error.reason})")
-            continue
-        for record in records:
-            write_json(build_tree(record))
-    return problems
+    placed, bad = gather_placed(messages, rules=rules)
+    for _, record in placed:
+        write_json(build_tree(record))
+    return [str(message) for message in bad]

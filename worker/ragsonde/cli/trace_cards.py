@@ -55,7 +55,8 @@ def _list_fields(trace: Trace) -> Table:
     for name, text in rows:
         if text:
             table.add_row(show(name, "bold"), show(text))
-    table.add_row(show("contexts", "bold"), show(_count_contexts(trace)))
+    if trace.extraction.failure is None:
+        table.add_row(show("contexts", "bold"), show(_count_contexts(trace)))
     return table
 
 

@@ -21,10 +21,18 @@ if TYPE_CHECKING:
     from ragsonde_schemas.span import Span
 
 
-def find_in_spans(record: WholeTrace, *, options: RetrievalOptions = DEFAULT_OPTIONS) -> tuple[Findings, ...]:
-    """The fields of a record, several with `per_step`; () where no convention knows any of its spans."""
+def find_in_spans(
+    record: WholeTrace, *, options: RetrievalOptions = DEFAULT_OPTIONS, is_known: bool = False
+) -> tuple[Findings, ...]:
+    """The fields of a record, several with `per_step`; () where no convention knows any of its spans.
+
+    Args:
+        record: whole.
+        options: which of several retrievals are judged.
+        is_known: it is read even if no convention knows it: mappings of the user's may.
+    """
     steps = read_steps(record.spans)
-    if not any(step.convention for step in steps):
+    if not is_known and not any(step.convention for step in steps):
         return ()
     root = record.root
     resources = (root.resource, *(span.resource for span in record.spans))

@@ -29,16 +29,19 @@ NAME_CHARACTERS = 512
 """Ids and the model's name: longer ones are cut."""
 
 
-def find_fields(record: Record, *, options: RetrievalOptions = DEFAULT_OPTIONS) -> tuple[Findings, ...]:
+def find_fields(
+    record: Record, *, options: RetrievalOptions = DEFAULT_OPTIONS, is_known: bool = False
+) -> tuple[Findings, ...]:
     """What the rules of its format find in a record: one for each trace in it.
 
-    Several where each retrieval is a trace of its own; none where spans say nothing of a RAG application.
+    Several where each retrieval is a trace of its own; none where spans say nothing of a RAG application,
+    unless `is_known` says that somebody else knows how to read them.
     """
     match record:
         case DecodedMessage():
             return (find_in_message(record),)
         case WholeTrace():
-            return find_in_spans(record, options=options)
+            return find_in_spans(record, options=options, is_known=is_known)
         case ForeignDocument():
             return FOREIGN[record.format](record, options=options)
 
@@ -58,6 +61,7 @@ def build_trace(found: Findings, *, receipt: Receipt, retention_days: int) -> Tr
         found.claimed_at, ids=(found.trace_id, found.event_id), receipt=receipt, retention_days=retention_days
     )
     warnings = list(found.warnings)
+    warnings += [f"{field}: its mapping found nothing" for field in found.mapped_to_nothing]
     contexts, gap = _settle_contexts(found, warnings)
     return Trace(
         app=_cut_label(found.app, "app", warnings),

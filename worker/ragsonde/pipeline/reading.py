@@ -53,8 +53,15 @@ def read_traces(record: Record, stages: Stages, *, receipt: Receipt) -> tuple[Tr
 
 def find_all(record: Record, *, mappings: Mappings, resolver: Resolver) -> tuple[Findings, ...]:
     """What is known of each trace in a record: by user's function, else mapping, else the format's rules."""
-    found = find_fields(record)
+    by_rules = find_fields(record)
+    found = by_rules or find_fields(record, is_known=bool(mappings.rules))
     options = mappings.choose_options(found[0]) if found else None
     if options is not None:
-        found = find_fields(record, options=options)
-    return tuple(resolver.resolve(mappings.apply(one, record), record) for one in found)
+        found = find_fields(record, options=options, is_known=True)
+    completed = tuple(resolver.resolve(mappings.apply(one, record), record) for one in found)
+    return completed if by_rules else tuple(filter(_says_anything, completed))
+
+
+def _says_anything(found: Findings) -> bool:
+    """True where something that is judged was found, or should have been."""
+    return any(field is not None for field in (found.query, found.contexts, found.answer, found.failure))
