@@ -62,44 +62,13 @@ MESSAGE = {
 }
 DOCUMENTS = [*SAMPLES, PAYLOAD, MESSAGE]
 RECEIPT = Receipt(received_at=datetime(2026, 11, 30, tzinfo=UTC))
+NAMES = """
+content data documents id input kwargs message messages metadata name output outputs page_content parts query
+repr result role score state text toolName type user assistant tool system tool-invocation
+"""
 WORDS = st.sampled_from(
     [
-        *(
-            [
-                "content",
-                "data",
-                "documents",
-                "id",
-                "input",
-                "kwargs",
-                "message",
-                "messages",
-                "metadata",
-                "name",
-                "output",
-                "outputs",
-                "page_content",
-            ]
-        ),
-        *(
-            [
-                "parts",
-                "query",
-                "repr",
-                "result",
-                "role",
-                "score",
-                "state",
-                "text",
-                "toolName",
-                "type",
-                "user",
-                "assistant",
-                "tool",
-                "system",
-            ]
-        ),
-        "tool-invocation",
+        *NAMES.split(),
         '{"role": "tool", "content": "x"}',
         '"x"',
         "[[]]",
