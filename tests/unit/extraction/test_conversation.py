@@ -136,3 +136,14 @@ def test_the_marked_entry_answers_even_where_other_runs_stand_beside_it():
     ]
     found = find_conversation(StepTree(steps))
     assert (found.query.value, found.answer.value) == ("q", "a")
+
+
+@pytest.mark.parametrize("kind", [StepKind.TOOL, StepKind.RETRIEVER, StepKind.RERANKER])
+def test_what_a_tool_or_a_retrieval_returned_is_no_answer(kind):
+    steps = [
+        make_step(1, convention="", end=100),
+        make_step(2, 1, kind=kind, question="Rome", answer="sunny in Rome"),
+        make_step(3, 1, kind=StepKind.GENERATION, answer="It is sunny."),
+    ]
+    assert find_conversation(StepTree(steps)).answer.value == "It is sunny."
+    assert find_conversation(StepTree(steps[:2])).answer.value is None

@@ -93,7 +93,7 @@ def _find_answer(tree: StepTree) -> Found:
     last = tree.exit
     generations = [step for step in tree.steps if step.kind is StepKind.GENERATION]
     generations.sort(key=lambda step: step.end_ns, reverse=True)
-    speaks = last is not None and (last.is_entry or last.kind is not StepKind.GENERATION)
+    speaks = last is not None and (last.is_entry or last.kind is StepKind.OTHER)
     for step in (last, *generations) if speaks else generations:
         if step is not None and step.answer.value is not None:
             if not _has_text(step.answer):

@@ -252,7 +252,7 @@ def _read_parts(content: object) -> tuple[list[str], list[str], list[bool]]:
 
 def _read_result(part: dict[str, Any]) -> list[str]:
     value = next((part[key] for key in _RESULT_KEYS if part.get(key) is not None), None)
-    if isinstance(value, dict) and value.get("type") in _WRAPPED_RESULTS and "value" in value:
+    if isinstance(value, dict) and str(value.get("type")) in _WRAPPED_RESULTS and "value" in value:
         value = value["value"]
     if isinstance(value, list) and value and all(_is_part(item) and "text" in item for item in value):
         value = "\n".join(_read_parts(value)[0])
