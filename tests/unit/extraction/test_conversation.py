@@ -147,3 +147,11 @@ def test_what_a_tool_or_a_retrieval_returned_is_no_answer(kind):
     ]
     assert find_conversation(StepTree(steps)).answer.value == "It is sunny."
     assert find_conversation(StepTree(steps[:2])).answer.value is None
+
+
+def test_of_generations_whose_ends_are_unknown_the_last_one_answers():
+    steps = [
+        make_step(number, kind=StepKind.GENERATION, answer=answer, end=0)
+        for number, answer in ((1, "a rewrite"), (2, "5 EUR"))
+    ]
+    assert find_conversation(StepTree(steps)).answer.value == "5 EUR"

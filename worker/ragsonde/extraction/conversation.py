@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.extraction.findings import Found, cite
+from ragsonde.extraction.step_tree import get_ending
 from ragsonde.extraction.steps import StepKind
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _find_answer(tree: StepTree) -> Found:
     """
     last = tree.exit
     generations = [step for step in tree.steps if step.kind is StepKind.GENERATION]
-    generations.sort(key=lambda step: step.end_ns, reverse=True)
+    generations.sort(key=get_ending, reverse=True)
     speaks = last is not None and (last.is_entry or last.kind is StepKind.OTHER)
     for step in (last, *generations) if speaks else generations:
         if step is not None and step.answer.value is not None:
