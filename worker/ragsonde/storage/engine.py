@@ -190,10 +190,14 @@ def pipelined_transaction(engine: Engine) -> Iterator[psycopg.Connection[TupleRo
                 driver.rollback()
             raise
         finally:
-            if driver.closed:
+            try:
+                if driver.closed:
+                    pooled.invalidate()
+                else:
+                    driver.autocommit = False
+            except psycopg.Error:
+                # Postgres ended it in the middle: the driver does not know yet that it is closed
                 pooled.invalidate()
-            else:
-                driver.autocommit = False
             pooled.close()
 
 
