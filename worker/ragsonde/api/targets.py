@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import inspect
 import json
-import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ragsonde.api.traces import encode_mapping, read_traces
+from ragsonde.resolving.loading import LoadingError, import_named
 from ragsonde_schemas.errors import DecodeError, InputError
 from ragsonde_schemas.message import CONTENT_TYPE
 
@@ -89,18 +87,10 @@ def load_target(name: str, *, timeout_seconds: float) -> Target:
         raise InputError(
             f"--target {name}: expected module:function, for example my_app.rag:answer, or a URL"
         )
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
     try:
-        found: Any = importlib.import_module(module_name)
-        for part in function_name.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"--target {name}: {error}; modules are searched from {here} on") from error
-    except (Exception, SystemExit) as error:
-        told = f"{type(error).__name__}: {error}"
-        raise InputError(f"--target {name}: importing it raised {told}; mend the module") from error
+        found: Any = import_named(name)
+    except LoadingError as error:
+        raise InputError(f"--target {name}: {error}") from error
     if not callable(found):
         raise InputError(f"--target {name}: is a {type(found).__name__}, expected a function")
     target: Target = found

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-import signal
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,10 +11,12 @@ import typer
 from sqlalchemy import text
 
 from ragsonde.bootstrap import SystemClock
+from ragsonde.cli.broker_connection import open_publisher
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_connections
 from ragsonde.cli.options import ConfigOption
 from ragsonde.cli.schema_check import require_current_schema
+from ragsonde.cli.stopping import stopping_on_signals
 from ragsonde.event_log import set_up_logging
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.health import Health
@@ -33,8 +34,6 @@ from ragsonde.storage.locks import try_job_lock
 from ragsonde_schemas.errors import DatabaseLostError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import Engine
 
     from ragsonde.cli.connections import Connections
@@ -95,7 +94,7 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
         # four connections: a slow publish keeps no trace open, and hides neither how deep the queues are nor
         # that the broker is there
         sweeping_broker, closing_broker, counting_broker, checked_broker = (
-            _open_publisher(connections.broker_url, stack) for _ in range(4)
+            open_publisher(connections.broker_url, stack) for _ in range(4)
         )
         monitor = Monitor(
             series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(engine, name)
@@ -127,33 +126,8 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
         )
         stack.callback(server.close)
         logger.info("monitor_started", extra={"metrics": f"{server.url}{METRICS}"})
-        with _stopping_on_signals(monitor):
+        with stopping_on_signals(monitor.stop):
             monitor.run(chores.build_jobs())
-
-
-@contextmanager
-def _stopping_on_signals(monitor: Monitor) -> Iterator[None]:
-    """The first signal stops the monitor; a second one does what it does to any process."""
-    usual = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-
-    def stop(*_: object) -> None:
-        monitor.stop()
-        for number, handler in usual.items():
-            signal.signal(number, handler)
-
-    for number in usual:
-        signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        for number, handler in usual.items():
-            signal.signal(number, handler)
-
-
-def _open_publisher(broker_url: str, stack: ExitStack) -> Publisher:
-    publisher = Publisher(broker_url)
-    stack.callback(publisher.close)
-    return publisher
 
 
 def _list_retention(settings: Settings) -> dict[str, int]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
-import signal
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragsonde.cli.broker_connection import open_publisher
 from ragsonde.cli.connection_options import BrokerUrlOption, DataDirOption
 from ragsonde.cli.connections import find_broker_url
 from ragsonde.cli.options import ConfigOption
+from ragsonde.cli.stopping import stopping_on_signals
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.event_log import set_up_logging
 from ragsonde.exposition.health import Health, Heartbeat
@@ -41,7 +42,7 @@ from ragsonde.settings.effective import hash_settings
 from ragsonde.settings.secrets import read_secret
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from ragsonde.receiver.tally import Outcome
     from ragsonde.settings import Settings
@@ -106,8 +107,8 @@ def run_receiver(settings: Settings, *, broker_url: str) -> None:
     series.state(BUILD, version=version("ragsonde"))
     heartbeat = Heartbeat()
     with ExitStack() as stack:
-        publishers = [_open_publisher(broker_url, stack) for _ in range(THREADS)]
-        checked_broker = _open_publisher(broker_url, stack)
+        publishers = [open_publisher(broker_url, stack) for _ in range(THREADS)]
+        checked_broker = open_publisher(broker_url, stack)
         pages = build_routes(
             series,
             live=Health({"loop": heartbeat.check}),
@@ -138,7 +139,7 @@ def run_receiver(settings: Settings, *, broker_url: str) -> None:
             port=settings.ports.receiver,
             on_turn=heartbeat.beat,
         )
-        with _stopping_on_signals(server):
+        with stopping_on_signals(server.stop):
             logger.info(
                 "receiver_started",
                 extra={"otlp": f"{server.url}{OTLP_PATH}", "metrics": f"{server.url}{METRICS}"},
@@ -175,31 +176,6 @@ def build_token_reader(settings: Settings) -> Callable[[], str | None]:
         return lambda: token.get_secret_value() if token else None
     read_secret(path, key="receiver.token_file")
     return lambda: read_secret(path, key="receiver.token_file").get_secret_value()
-
-
-@contextmanager
-def _stopping_on_signals(server: HttpReceiver) -> Iterator[None]:
-    """The first signal stops the receiver; a second one does what it does to any process."""
-    usual = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-
-    def stop(*_: object) -> None:
-        server.stop()
-        for number, handler in usual.items():
-            signal.signal(number, handler)
-
-    for number in usual:
-        signal.signal(number, stop)
-    try:
-        yield
-    finally:
-        for number, handler in usual.items():
-            signal.signal(number, handler)
-
-
-def _open_publisher(broker_url: str, stack: ExitStack) -> Publisher:
-    publisher = Publisher(broker_url)
-    stack.callback(publisher.close)
-    return publisher
 
 
 def _check_broker(broker: Publisher) -> None:

@@ -25,7 +25,6 @@ class Conversation(NamedTuple):
     retrieval_query: Found = Found()
     turns: tuple[Turn, ...] = ()
     answer: Found = Found()
-    warnings: tuple[str, ...] = ()
 
 
 def find_conversation(tree: StepTree) -> Conversation:

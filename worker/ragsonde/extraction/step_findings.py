@@ -67,7 +67,7 @@ def find_in_steps(
         latency_ms=latency_ms,
         cost_usd=_sum_cost(tree),
         evidence={name: field.evidence for name, field in found.items() if field.evidence is not None},
-        warnings=(*warnings, *conversation.warnings),
+        warnings=warnings,
         **{name: field.value for name, field in found.items() if field.value is not None},
     )
     return tuple(

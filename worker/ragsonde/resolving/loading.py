@@ -9,12 +9,16 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from ragsonde_schemas.errors import ConfigError
+from ragsonde_schemas.errors import ConfigError, RagsondeError
 
 GROUP = "ragsonde.extractors"
 """The group of entry points whose names can stand for `module:function`."""
 
 UserFunction = Callable[..., Any]
+
+
+class LoadingError(RagsondeError):
+    """Something of the user's cannot be imported; the message says why."""
 
 
 def load_function(name: str, *, place: str) -> UserFunction:
@@ -27,14 +31,22 @@ def load_function(name: str, *, place: str) -> UserFunction:
     Raises:
         ConfigError: there is none of that name, or importing it raised.
     """
-    found = _load_entry_point(name, place=place) if ":" not in name else _import(name, place=place)
+    try:
+        found = _load_entry_point(name, place=place) if ":" not in name else import_named(name)
+    except LoadingError as error:
+        raise ConfigError(f"{place}: {name}: {error}") from error
     if not callable(found):
         raise ConfigError(f"{place}: {name} is a {type(found).__name__}, expected a function")
     function: UserFunction = found
     return function
 
 
-def _import(name: str, *, place: str) -> object:
+def import_named(name: str) -> object:
+    """What `module:name` leads to; modules are searched from the working directory on.
+
+    Raises:
+        LoadingError: it is not there, or importing it raised.
+    """
     module_name, _, function_name = name.partition(":")
     here = str(Path.cwd())
     if here not in sys.path:
@@ -44,10 +56,9 @@ def _import(name: str, *, place: str) -> object:
         for part in function_name.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
-        raise ConfigError(f"{place}: {name}: {error}; modules are searched from {here} on") from error
+        raise LoadingError(f"{error}; modules are searched from {here} on") from error
     except (Exception, SystemExit) as error:
-        told = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"{place}: {name}: importing it raised {told}; mend the module") from error
+        raise LoadingError(f"importing it raised {type(error).__name__}: {error}; mend the module") from error
     return found
 
 

@@ -27,12 +27,6 @@ _REPRESENTATION = re.compile(r"<\w+\(.*\)>|<[\w.]+ object at 0x[0-9a-f]+>", re.D
 """What Python prints for an object: some instrumentations record it in place of a document."""
 
 
-def is_kind(span: Span, *kinds: str) -> bool:
-    """True when the span is of one of these kinds, upper case."""
-    kind = span.attributes.get(KIND)
-    return isinstance(kind, str) and kind.upper() in kinds
-
-
 def read_text(span: Span, name: str) -> str | None:
     """The attribute where it is a text with anything in it, else None."""
     value = span.attributes.get(name)
