@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from http import HTTPStatus
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from waitress.parser import HTTPRequestParser
@@ -153,9 +154,9 @@ class _Nowhere:
     def close(self) -> None:
         """Nothing was opened."""
 
-    def getfile(self) -> Any:  # noqa: ANN401 - never read: a refused request has no body
-        """Never asked for."""
-        raise NotImplementedError
+    def getfile(self) -> BytesIO:
+        """An empty file: a refused request has no body."""
+        return BytesIO()
 
     def __len__(self) -> int:
         return 0
