@@ -90,14 +90,20 @@ def test_the_answer_is_the_entrys():
     assert found.answer == Found(ANSWER, cite("test:root_output"))
 
 
-def test_else_it_is_the_text_of_the_generation_that_ended_last_and_said_anything():
-    steps = (
-        generation(2, end=50, answer=ANSWER),
-        generation(3, end=40, answer="draft"),
-        generation(4, end=60),
-    )
+def test_else_it_is_the_text_of_the_generation_that_ended_last():
+    steps = (generation(2, end=50, answer=ANSWER), generation(3, end=40, answer="draft"))
     expected = Found(ANSWER, cite("test:last_output_message", is_exact=False))
     assert expected == find(make_step(1), *steps).answer
+
+
+def test_or_of_a_generation_that_wraps_the_one_that_ended_last():
+    wrapper = generation(2, end=60, answer=ANSWER)
+    assert find(make_step(1), wrapper, generation(3, parent=2, end=50)).answer.value == ANSWER
+
+
+def test_where_the_final_generation_recorded_no_text_an_earlier_one_does_not_answer_for_it():
+    steps = (generation(2, answer="What is the price of X?"), generation(3))
+    assert find(make_step(1), *steps).answer == Found()
 
 
 def test_a_run_that_ended_in_a_tool_call_has_no_answer():

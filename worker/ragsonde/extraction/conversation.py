@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.extraction.findings import Found, cite
-from ragsonde.extraction.step_tree import get_ending
 from ragsonde.extraction.steps import StepKind
 
 if TYPE_CHECKING:
@@ -85,14 +84,15 @@ def _find_turns(tree: StepTree) -> tuple[Turn, ...]:
 
 
 def _find_answer(tree: StepTree) -> Found:
-    """What the application's last run answered, else the text of the generation that ended last.
+    """What the application's last run answered, else the text of the final generation, or of one around it.
 
-    A run that ended in a tool call (its text is "") has no answer. A generation is that run where nothing
-    stands above it: then others may stand beside it, and end later.
+    A run that ended in a tool call (its text is "") has no answer. Nor has one whose final generation
+    recorded no text: what an earlier generation said is a draft or a rewrite of the question. A generation is
+    the last run where nothing stands above it: then others may stand beside it, and end later.
     """
-    last = tree.exit
-    generations = [step for step in tree.steps if step.kind is StepKind.GENERATION]
-    generations.sort(key=get_ending, reverse=True)
+    last, final = tree.exit, tree.final_generation
+    around = () if final is None else tuple(tree.ancestors(final))
+    generations = [step for step in (final, *around) if step is not None and step.kind is StepKind.GENERATION]
     speaks = last is not None and (last.is_entry or last.kind is StepKind.OTHER)
     for step in (last, *generations) if speaks else generations:
         if step is not None and step.answer.value is not None:

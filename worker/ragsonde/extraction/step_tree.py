@@ -62,7 +62,7 @@ class StepTree:
         entry = self.entry
         if entry is None or entry.is_entry or entry not in self._runs:
             return entry
-        return max(self._runs, key=get_ending)
+        return max(self._runs, key=_get_ending)
 
     @cached_property
     def _outermost(self) -> tuple[Step, ...]:
@@ -80,13 +80,13 @@ class StepTree:
     def final_generation(self) -> Step | None:
         """The generation that ended last; where it wraps others, the one of those that ended last."""
         generations = [step for step in self.steps if step.kind is StepKind.GENERATION]
-        last = max(generations, key=get_ending, default=None)
+        last = max(generations, key=_get_ending, default=None)
         if last is None:
             return None
         wrapping = self._forest.above({step.id for step in generations})
         within = self.below([last])
         single = [step for step in generations if step.id in within and step.id not in wrapping]
-        return max(single, key=get_ending, default=last)
+        return max(single, key=_get_ending, default=last)
 
     def find_outermost_carriers(self, name: str) -> tuple[Step, ...]:
         """Steps that carry the fact `name` while none above does: a wrapper's sum holds those below it."""
@@ -97,6 +97,6 @@ def _get_times(step: Step) -> tuple[int, int]:
     return step.start_ns, step.end_ns
 
 
-def get_ending(step: Step) -> tuple[int, int]:
+def _get_ending(step: Step) -> tuple[int, int]:
     """When a step ended, for an order of time; one whose end is unknown as when it started."""
     return step.end_ns or step.start_ns, step.start_ns

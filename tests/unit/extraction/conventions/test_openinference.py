@@ -98,9 +98,17 @@ def test_with_json_as_output_the_answer_is_the_last_models_message():
         root({"output.value": '{"llm": {"replies": []}}', "output.mime_type": "application/json"}),
         make_span(2, 1, kind="LLM", end=50, attributes=messages("output", ("assistant", ANSWER))),
         make_span(3, 1, kind="LLM", end=40, attributes=messages("output", ("assistant", "draft"))),
-        make_span(4, 1, kind="LLM", end=60),
     )
     assert (found.answer, rule(found, "answer")) == (ANSWER, ("openinference:last_output_message", "derived"))
+
+
+def test_where_the_last_model_call_recorded_no_message_an_earlier_one_is_no_answer():
+    found = find(
+        root({"output.value": '{"llm": {"replies": []}}', "output.mime_type": "application/json"}),
+        make_span(2, 1, kind="LLM", end=50, attributes=messages("output", ("assistant", "a rewrite"))),
+        make_span(4, 1, kind="LLM", end=60),
+    )
+    assert found.answer is None
 
 
 def test_a_web_frameworks_root_hands_on_to_the_application_below():
