@@ -8,7 +8,7 @@ from datetime import date
 import amqp
 import pytest
 
-from ragsonde.cli.monitor import _open_publisher
+from ragsonde.cli.broker_connection import open_publisher
 from ragsonde.intake.publisher import Publisher
 from ragsonde_schemas.errors import BrokerLostError, SetupError
 from ragsonde_schemas.evaluation import EvaluationKey
@@ -152,7 +152,7 @@ def test_a_missing_foreign_queue_is_missing_on_the_embedded_broker_too(embedded_
 
 def test_a_monitor_closes_its_connections(url):
     with ExitStack() as stack:
-        opened = [_open_publisher(url, stack) for _ in range(3)]
+        opened = [open_publisher(url, stack) for _ in range(3)]
         for one in opened:
             one.declare_topology()
         assert all(one._connection.connected for one in opened)
