@@ -85,6 +85,11 @@ class Assessment(Value):
         sentences_shown: numbers of the sentences the judge saw; None = all.
         head: which head of the lexical judge gave the verdicts.
         abstained: the answer abstains ("I don't know").
+        answered_model: as the provider tells it.
+        answered_fingerprint: of the fallback that answered in the judge's place: a stream of its own; None =
+            the judge's own.
+        judge_epoch: counts the models that have answered under this fingerprint, from 1.
+        is_cached: the verdicts were given earlier, for the same content.
         notes: anything else that explains the verdicts, as JSON values.
         calls: what was asked of a provider; empty for judges that call nobody.
     """
@@ -102,5 +107,8 @@ class Assessment(Value):
     head: str | None = None
     abstained: bool | None = None
     answered_model: str | None = None
+    answered_fingerprint: str | None = None
+    judge_epoch: int = 1
+    is_cached: bool = False
     notes: dict[str, Any] = Field(default_factory=dict)
     calls: tuple[JudgeCall, ...] = ()

@@ -68,6 +68,7 @@ class Cause(StrEnum):
     JUDGE_UNAVAILABLE = "judge_unavailable"
     JUDGE_REJECTED_REQUEST = "judge_rejected_request"
     JUDGE_RETIRED = "judge_retired"
+    BUDGET_SPENT = "budget_spent"
     CONTENT_EXPIRED = "content_expired"
     REPEATED_CRASH = "repeated_crash"
     INTERNAL_ERROR = "internal_error"

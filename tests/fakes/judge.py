@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragsonde_schemas.assessment import PER_CONTEXT, Aspect, Assessment, ContextVerdict, Fault, Level
+from ragsonde_schemas.spending import WorstCase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,6 +37,9 @@ class FakeJudge:
         self.is_free = is_free
         self.asked: list[tuple[str, frozenset[Aspect], float | None]] = []
         self._troubles = list(troubles)
+
+    def estimate(self, trace: Trace, aspects: frozenset[Aspect]) -> WorstCase:  # noqa: ARG002
+        return WorstCase(calls=3, tokens=3_000, cost_usd=0.03)
 
     def assess(
         self, trace: Trace, aspects: frozenset[Aspect], *, deadline: float | None = None

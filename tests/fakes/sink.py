@@ -31,6 +31,12 @@ class FakeSink:
     def on_finished(self, trace, key, result) -> None:
         self.told.append(("on_finished", (trace, key, result)))
 
+    def on_cache_read(self, key, *, is_hit) -> None:
+        self.told.append(("on_cache_read", (key, is_hit)))
+
+    def on_shed(self, key, cause) -> None:
+        self.told.append(("on_shed", (key, cause)))
+
     def on_postponed(self, judge, cause) -> None:
         self.told.append(("on_postponed", (judge, cause)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fakes.assessment_cache import FakeAssessmentCache
 from fakes.clock import FakeClock
 from fakes.sink import FakeSink
 from fakes.span_buffer import FakeSpanBuffer
@@ -10,9 +11,12 @@ from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.decoding.table import DEFAULT_FORMATS
 from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.isolation import ThreadIsolation
+from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.stages import Stages
 from ragsonde.resolving.resolver import UserCodeResolver
+from ragsonde.sampling import FixedRates
 from ragsonde.scoring.table import build_scorers
+from ragsonde.storage.budgets import UnlimitedBudgets
 
 
 def make_stages(*judges, scorers=None, rates=None, clock=None, **changes) -> Stages:
@@ -20,8 +24,12 @@ def make_stages(*judges, scorers=None, rates=None, clock=None, **changes) -> Sta
     clock = clock or FakeClock()
     parts = {
         "scorers": build_scorers(scorers),
-        "judges": {judge.name: judge for judge in judges},
-        "sample_rates": {judge.name: 1.0 for judge in judges} | (rates or {}),
+        "assignments": {
+            judge.name: Assignment(judge=judge, scorers=build_scorers(scorers)) for judge in judges
+        },
+        "sample_rates": FixedRates({judge.name: 1.0 for judge in judges} | (rates or {})),
+        "cache": FakeAssessmentCache(),
+        "budgets": UnlimitedBudgets(),
         "traces": FakeTraceStore(clock=clock),
         "spans": FakeSpanBuffer(clock=clock),
         "parking": FakeParkingStore(),

@@ -171,6 +171,17 @@ class FakeTraceStore:
                 stored.next_attempt_at = until
             return stored.state is EvaluationState.WAITING
 
+    def shed(self, claimed: ClaimedEvaluation, *, cause: Cause) -> bool:
+        with self._lock:
+            stored = self._find_run(claimed)
+            if stored is None:
+                return False
+            self._end_run(stored, ())
+            stored.cause = cause
+            if stored.state is not EvaluationState.SUPERSEDED:
+                stored.state = EvaluationState.SHED
+            return stored.state is EvaluationState.SHED
+
     def take_due(self, *, limit: int, queued_for_seconds: int = QUEUED_SECONDS) -> list[EvaluationKey]:
         """What the sweeper would publish."""
         with self._lock:

@@ -22,17 +22,23 @@ from ragsonde.intake.consumption import Consumption
 from ragsonde.intake.delivery_guard import DeliveryGuard
 from ragsonde.intake.isolation import ThreadIsolation
 from ragsonde.judging.table import build_judges
+from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.stages import STAGES, Stages
 from ragsonde.plugins import load_formats
 from ragsonde.resolving.resolver import UserCodeResolver
+from ragsonde.sampling import FixedRates
+from ragsonde.scoring.options import describe, suggest
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.effective import hash_settings
+from ragsonde.storage.assessment_cache import PostgresAssessmentCache
+from ragsonde.storage.budgets import UnlimitedBudgets
 from ragsonde.storage.engine import build_engine, ping
 from ragsonde.storage.parking_store import PostgresParkingStore
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
 from ragsonde.storage.suspect_store import PostgresSuspectStore
 from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde.tasks import register_tasks
+from ragsonde_schemas.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,8 +106,10 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
     )
     stages = Stages(
         scorers=scorers,
-        judges=judges,
-        sample_rates={options.name: options.sample for options in settings.judges},
+        assignments=build_assignments(settings, scorers=scorers, judges=judges),
+        sample_rates=FixedRates({options.name: options.sample for options in settings.judges}),
+        cache=PostgresAssessmentCache(engine),
+        budgets=UnlimitedBudgets(),
         traces=PostgresTraceStore(
             engine,
             clock=clock,
@@ -143,6 +151,34 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
         ),
         stopping=stopping,
     )
+
+
+def build_assignments(
+    settings: Settings, *, scorers: tuple[Scorer, ...], judges: Mapping[str, Judge]
+) -> dict[str, Assignment]:
+    """Which traces each judge looks at, and for which scorers.
+
+    Raises:
+        ConfigError: a judge names a scorer that is not configured.
+    """
+    problems = []
+    assignments = {}
+    for place, options in enumerate(settings.judges):
+        known = {scorer.instance: scorer for scorer in scorers}
+        names = known if options.scorers is None else options.scorers
+        problems += [
+            f"judges[{place}].scorers: found {describe(name)}, which is no configured scorer"
+            f"{suggest(name, valid=known)} (configured: {', '.join(known)})"
+            for name in names
+            if name not in known
+        ]
+        chosen = tuple(scorer for scorer in scorers if scorer.instance in names)
+        assignments[options.name] = Assignment(
+            judge=judges[options.name], scorers=chosen, match=options.match
+        )
+    if problems:
+        raise ConfigError(*problems)
+    return assignments
 
 
 def build_worker_series(

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         LateEffect,
     )
     from ragsonde_schemas.span import Span
+    from ragsonde_schemas.spending import Reservation, WorstCase
     from ragsonde_schemas.trace import Trace
 
 
@@ -77,6 +78,49 @@ class Judge(Protocol):
             JudgeUnavailableError: an outage; ask again later. Its `calls` tell what was asked until then.
             JudgePausedError: somebody must act first; likewise.
         """
+        ...
+
+
+class PaidJudge(Judge, Protocol):
+    """A judge that is not free: what it may cost is known before it is asked."""
+
+    def estimate(self, trace: Trace, aspects: frozenset[Aspect]) -> WorstCase:
+        """The most that asking it about this trace may take."""
+        ...
+
+
+class AssessmentCache(Protocol):
+    """Verdicts that were given already."""
+
+    def find(self, fingerprint: str, content_hash: str) -> Assessment | None:
+        """The newest assessment of the same content by the same judge, None where there is none.
+
+        One that a fallback gave, or that has faults, is none.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+
+class Budgets(Protocol):
+    """What judges may spend, over all workers."""
+
+    def reserve(self, claimed: ClaimedEvaluation, worst: WorstCase) -> Reservation:
+        """Holds the worst case of a claimed evaluation; whatever ends its run settles it.
+
+        Raises:
+            JudgePausedError: the budget is in dollars and the price is not known.
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+
+class SampleRates(Protocol):
+    """The share of an app's traces that a judge looks at."""
+
+    def find(self, app: str, judge: str) -> float:
+        """The rate in force, 0..1; the configured one where none is set or it cannot be read."""
         ...
 
 
@@ -134,6 +178,17 @@ class TraceStore(Protocol):
         Returns:
             False when it does not wait: this claim does not run it any more (and nothing was written), or a
             newer revision has come.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+    def shed(self, claimed: ClaimedEvaluation, *, cause: Cause) -> bool:
+        """Ends a claimed evaluation as `shed`: by way of `waiting`, as if it had not been begun.
+
+        Returns:
+            False when this claim does not run it any more, or a newer revision has come.
 
         Raises:
             DatabaseLostError: Postgres is away.
@@ -231,6 +286,14 @@ class ScoreSink(Protocol):
 
     def on_superseded(self, result: EvaluationResult) -> None:
         """An evaluation was committed as superseded: its outcomes are stored and do not count."""
+        ...
+
+    def on_cache_read(self, key: EvaluationKey, *, is_hit: bool) -> None:
+        """Verdicts given earlier were looked for."""
+        ...
+
+    def on_shed(self, key: EvaluationKey, cause: Cause) -> None:
+        """An evaluation was left out because its judge's budget is spent."""
         ...
 
     def on_postponed(self, judge: str, cause: Cause) -> None:

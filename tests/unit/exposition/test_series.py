@@ -34,6 +34,7 @@ REFERENCE = [
     ("judge_cost_usd_total", "counter", "judge"),
     ("judge_cost_unknown_total", "counter", "judge"),
     ("judge_repairs_total", "counter", "judge"),
+    ("judge_cache_total", "counter", "judge result"),
     ("end_to_end_seconds", "histogram", ""),
     ("stage_seconds", "histogram", "stage"),
     ("in_flight", "gauge", ""),

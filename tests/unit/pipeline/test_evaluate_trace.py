@@ -32,7 +32,7 @@ def test_a_message_is_scored_by_every_judge_in_one_go():
     stages = make_stages(free(), paid())
     ingest(make_envelope(), stages)
     assert states(stages) == {"lexical": "scored", "gpt": "scored"}
-    assert stages.sink.names() == ["on_received", "on_admitted", "on_finished"]
+    assert stages.sink.names() == ["on_received", "on_admitted", "on_cache_read", "on_finished"]
 
 
 def test_the_same_message_again_is_a_duplicate_and_costs_nothing():

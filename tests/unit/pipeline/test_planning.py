@@ -2,7 +2,9 @@ import pytest
 
 from fakes.judge import FakeJudge
 from fakes.traces import make_trace
+from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.planning import plan_evaluations
+from ragsonde.sampling import FixedRates
 from ragsonde.scoring.table import build_scorers
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import EvaluationState
@@ -13,9 +15,8 @@ FREE = FakeJudge("free")
 def plan(trace, *, judges=(FREE,), rate=1.0, may_raise=False):
     return plan_evaluations(
         trace,
-        scorers=build_scorers(None),
-        judges={judge.name: judge for judge in judges},
-        sample_rates={judge.name: rate for judge in judges},
+        assignments={judge.name: Assignment(judge=judge, scorers=build_scorers(None)) for judge in judges},
+        sample_rates=FixedRates({judge.name: rate for judge in judges}),
         may_raise=may_raise,
     )
 

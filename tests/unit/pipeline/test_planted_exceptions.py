@@ -122,7 +122,7 @@ def test_in_the_store(method, monkeypatch):
 @pytest.mark.parametrize("judge", ["lexical", "gpt"])
 def test_in_a_judge(judge):
     stages = make()
-    stages.judges[judge]._troubles.append(PlantedError())
+    stages.assignments[judge].judge._troubles.append(PlantedError())
     envelope = make_envelope()
     run(stages, envelope)
     assert_parked_once(stages, queue=TRACES if judge == "lexical" else WORK)

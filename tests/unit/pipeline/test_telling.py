@@ -50,7 +50,7 @@ def told_calls(stages):
 def test_the_calls_of_a_run_that_an_outage_ended_are_told_and_kept(outage):
     _, stages, key = start(outage, ANSWER)
     evaluate(key, stages)
-    assert stages.sink.names() == ["on_admitted", "on_calls", "on_postponed"]
+    assert stages.sink.names() == ["on_admitted", "on_cache_read", "on_calls", "on_postponed"]
     assert stages.traces.evaluations[key].calls == CALLS
     stages.clock.advance(600)
     evaluate(key, stages)
@@ -87,7 +87,7 @@ def test_a_run_whose_lease_was_lost_tells_its_calls_and_nothing_else():
 
     judge.interrupt = lose_lease
     evaluate(key, stages)
-    assert stages.sink.names() == ["on_admitted", "on_calls"]
+    assert stages.sink.names() == ["on_admitted", "on_cache_read", "on_calls"]
     assert told_calls(stages) == [make_calls()]
 
 

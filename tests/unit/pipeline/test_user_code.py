@@ -75,7 +75,7 @@ def ends(stages):
 def test_a_failure_is_an_error_of_every_scorer_and_asks_no_judge(contexts):
     stages = run(contexts=contexts)
     assert ends(stages) == {("failed", Cause.EXTRACTION_FAILED)}
-    assert all(not judge.asked for judge in stages.judges.values())
+    assert all(not assignment.judge.asked for assignment in stages.assignments.values())
     assert stages.parking.parked == []
     (stored, *_) = stages.traces.evaluations.values()
     assert {outcome.status for outcome in stored.result.outcomes} == {"error"}
@@ -104,7 +104,7 @@ def test_a_failure_that_is_gone_the_next_time_makes_a_revision_and_no_duplicate(
     vars(sys.modules[MODULE])["raises"] = lambda _trace: None
     entries = [ExtractionOptions.model_validate({"contexts": call("raises")})]
     again = make_stages(
-        *stages.judges.values(),
+        *(assignment.judge for assignment in stages.assignments.values()),
         traces=stages.traces,
         mappings=Mappings(entries),
         resolver=UserCodeResolver(entries),

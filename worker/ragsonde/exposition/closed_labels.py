@@ -30,10 +30,12 @@ STATES = Rows(
         (EvaluationState.WAITING, NO_CAUSE),
         (EvaluationState.WAITING, Cause.JUDGE_UNAVAILABLE),
         (EvaluationState.WAITING, Cause.DEADLINE_EXCEEDED),
+        (EvaluationState.WAITING, Cause.BUDGET_SPENT),
         (EvaluationState.SCORED, NO_CAUSE),
         (EvaluationState.SAMPLED_OUT, NO_CAUSE),
         (EvaluationState.FILTERED, NO_CAUSE),
         (EvaluationState.SHED, NO_CAUSE),
+        (EvaluationState.SHED, Cause.BUDGET_SPENT),
         *((EvaluationState.NOT_EVALUABLE, cause) for cause in SKIPPED_CAUSES),
         *((EvaluationState.FAILED, cause) for cause in ERROR_CAUSES),
     ),
@@ -64,6 +66,7 @@ LATE_EFFECTS = Rows(("effect",), tuple((effect,) for effect in LateEffect))
 FILTER_CAUSES = Rows(("cause",), tuple((cause,) for cause in FilterCause))
 REASONS = Rows(("reason",), tuple((reason,) for reason in ParkReason))
 DUPLICATE_KINDS = Rows(("kind",), (("duplicate",), ("over_limit",), ("parked",)))
+CACHE_RESULTS = Rows(("result",), (("hit",), ("miss",)))
 DIRECTIONS = Rows(("direction",), (("in",), ("out",)))
 RECEIVED = Rows(
     ("path", "status"),

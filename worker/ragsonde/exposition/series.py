@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragsonde.exposition.closed_labels import (
+    CACHE_RESULTS,
     CLOSINGS,
     DIRECTIONS,
     DUPLICATE_KINDS,
@@ -195,6 +196,13 @@ JUDGE_COST_UNKNOWN = Declaration(
     help="Calls whose price is not known; those that an outage ended are not among them.",
     labels=("judge",),
 )
+JUDGE_CACHE = Declaration(
+    name="judge_cache_total",
+    kind=Kind.COUNTER,
+    help="Looks for verdicts given earlier for the same content; a hit saves the call.",
+    labels=("judge", "result"),
+    born=CACHE_RESULTS,
+)
 JUDGE_REPAIRS = Declaration(
     name="judge_repairs_total",
     kind=Kind.COUNTER,
@@ -344,6 +352,7 @@ WORKER_SERIES = (
         JUDGE_COST,
         JUDGE_COST_UNKNOWN,
         JUDGE_REPAIRS,
+        JUDGE_CACHE,
     ),
     *(END_TO_END, STAGE_SECONDS, IN_FLIGHT, LAST_COMMITTED, SINK_FAILURES),
     *_PROCESS,

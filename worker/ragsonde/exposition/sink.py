@@ -15,6 +15,7 @@ from ragsonde.exposition.series import (
     EVALUATIONS,
     EXTRACTION,
     INSUFFICIENT,
+    JUDGE_CACHE,
     JUDGE_CALLS,
     JUDGE_COST,
     JUDGE_COST_UNKNOWN,
@@ -133,6 +134,19 @@ class PrometheusSink:
         judge = judge_label(key.judge, key.fingerprint)
         for call in calls:
             self._tell_call(judge, call)
+
+    @_never_raises
+    def on_cache_read(self, key: EvaluationKey, *, is_hit: bool) -> None:
+        """Counts a look for verdicts given earlier."""
+        judge = judge_label(key.judge, key.fingerprint)
+        self.series.add(JUDGE_CACHE, judge=judge, result="hit" if is_hit else "miss")
+
+    @_never_raises
+    def on_shed(self, key: EvaluationKey, cause: Cause) -> None:
+        """Counts an evaluation that was left out."""
+        judge = judge_label(key.judge, key.fingerprint)
+        self.series.add(EVALUATIONS, judge=judge, state=EvaluationState.SHED, cause=cause)
+        self._stamp()
 
     @_never_raises
     def on_postponed(self, judge: str, cause: Cause) -> None:

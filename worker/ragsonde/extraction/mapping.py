@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 RULE_CHARACTERS = 80
 """A path in the name of a rule is cut to so many."""
 
-_UNKNOWN_APP = "default"
-
 
 @dataclass(frozen=True, slots=True)
 class CompiledRule:
@@ -176,12 +174,11 @@ def _compile(place: int, options: ExtractionOptions) -> CompiledRule:
 
 
 def _is_match(match: MatchOptions, found: Findings) -> bool:
-    app = (found.app or "").strip() or _UNKNOWN_APP
-    return (
-        (match.app is None or app in match.app)
-        and (match.environment is None or (found.environment or "").strip() in match.environment)
-        and (match.format is None or found.format in match.format)
-        and (match.tag is None or not set(match.tag).isdisjoint(found.tags))
+    return match.covers(
+        app=(found.app or "").strip(),
+        environment=(found.environment or "").strip(),
+        format_name=found.format,
+        tags=found.tags,
     )
 
 

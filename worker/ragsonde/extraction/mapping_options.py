@@ -12,7 +12,12 @@ from ragsonde.extraction.options import RetrievalOptions
 from ragsonde_schemas.value import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pydantic import SerializerFunctionWrapHandler
+
+UNKNOWN_APP = "default"
+"""How settings and people name the app of traces that do not say theirs."""
 
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*|[\w.-]+")
 
@@ -50,6 +55,15 @@ class MatchOptions(Value):
     tag: Annotated[tuple[str, ...] | None, BeforeValidator(_make_list)] = Field(
         default=None, description="tags of which the trace has at least one"
     )
+
+    def covers(self, *, app: str, environment: str, format_name: str, tags: Iterable[str]) -> bool:
+        """True for a trace with these; an app of '' is the unknown one."""
+        return (
+            (self.app is None or (app or UNKNOWN_APP) in self.app)
+            and (self.environment is None or environment in self.environment)
+            and (self.format is None or format_name in self.format)
+            and (self.tag is None or not set(self.tag).isdisjoint(tags))
+        )
 
 
 class FunctionOptions(Value):

@@ -11,12 +11,17 @@ from ragsonde.judging.instructions import PROMPT_VERSION
 from ragsonde.judging.litellm_provider import LitellmProvider
 from ragsonde.judging.prompt import render_prompt
 from ragsonde_schemas.assessment import Assessment
+from ragsonde_schemas.spending import WorstCase
 
 if TYPE_CHECKING:
     from ragsonde.judging.completion import Provider
     from ragsonde.judging.options import JudgeOptions
     from ragsonde_schemas.assessment import Aspect
     from ragsonde_schemas.trace import Trace
+
+
+_EXTRA_CALLS = 2
+"""Once more with room for a longer reply, and one repair."""
 
 
 class LitellmJudge:
@@ -39,6 +44,14 @@ class LitellmJudge:
         )
         self._options = options
         self._provider = provider or LitellmProvider(options)
+
+    def estimate(self, trace: Trace, aspects: frozenset[Aspect]) -> WorstCase:
+        """The most that asking about this trace may take: every call, one longer reply and one repair."""
+        prompt = render_prompt(trace, aspects, reasons=self._options.reasons)
+        calls = self._options.max_calls + _EXTRA_CALLS
+        characters = len(prompt.system) + len(prompt.user)
+        tokens = calls * (characters + 2 * self._options.max_tokens)
+        return WorstCase(calls=calls, tokens=tokens, cost_usd=None)
 
     def assess(
         self, trace: Trace, aspects: frozenset[Aspect], *, deadline: float | None = None

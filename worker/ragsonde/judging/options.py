@@ -6,8 +6,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import ConfigDict, Field, SecretStr, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 
+from ragsonde.extraction.mapping_options import MatchOptions
+from ragsonde.judging.model_options import FallbackOptions, TokenPrices, find_key_clash
 from ragsonde_schemas.value import Value
 
 DEFAULT_DEADLINE_SECONDS = 120.0
@@ -46,15 +48,48 @@ class ReplyFormat(StrEnum):
     TEXT = "text"
 
 
-class TokenPrices(Value):
-    """What a model costs, where litellm does not know it or knows it wrong; US dollars a million tokens."""
-
-    input_usd_per_million: Annotated[float, Field(ge=0)]
-    output_usd_per_million: Annotated[float, Field(ge=0)]
+Positive = Annotated[float, Field(gt=0)]
+Count = Annotated[int, Field(ge=1)]
 
 
-_LITELLM_ONLY = ("model", "api_base", "api_key", "api_key_env", "api_key_file", "prices")
-_KEY_SOURCES = ("api_key", "api_key_env", "api_key_file")
+class BudgetOptions(Value):
+    """The most that a judge may spend in an hour or a day (UTC), over all workers; absent is no limit."""
+
+    usd_per_hour: Positive | None = None
+    usd_per_day: Positive | None = None
+    calls_per_hour: Count | None = None
+    calls_per_day: Count | None = None
+    tokens_per_hour: Count | None = None
+    tokens_per_day: Count | None = None
+
+    @property
+    def is_limited(self) -> bool:
+        """True when anything is limited."""
+        return any(value is not None for value in self.model_dump().values())
+
+
+class CircuitOptions(Value):
+    """When a worker stops asking a model that does not answer.
+
+    Attributes:
+        failures: outages in a row that open the circuit.
+        open_seconds: how long it stays open before one probe is let through; doubled with each failed probe.
+        longest_open_seconds: it is not doubled beyond this.
+    """
+
+    failures: Count = 5
+    open_seconds: Positive = 10.0
+    longest_open_seconds: Positive = 300.0
+
+
+_LITELLM_ONLY = (
+    *("model", "api_base", "api_key", "api_key_env", "api_key_file", "prices"),
+    *("fallbacks", "budget", "min_per_hour", "max_concurrency"),
+)
+
+
+def _read_all(value: object) -> object:
+    return None if value == "all" else value
 
 
 class JudgeOptions(Value):
@@ -71,6 +106,14 @@ class JudgeOptions(Value):
         timeout_seconds: for one call; deadline_seconds: for one trace, all calls together.
         max_tokens: of a reply; asked once more with double the room when that was too little.
         path: of the recorded verdicts.
+        scorers: instance names of those it judges for; `all` is every one.
+        match: which traces it judges; the others are `filtered` for it.
+        min_per_hour: a floor: where fewer traces of an app would be judged in an hour, its rate is raised.
+        budget: what it may spend.
+        fallbacks: models that are asked in turn where its own cannot answer.
+        max_context_tokens: of all contexts in one call; more are split over `max_calls` calls, then cut at
+            the ends of sentences.
+        max_concurrency: calls at once in one worker process; None = as many as it has threads.
     """
 
     model_config = ConfigDict(hide_input_in_errors=True)
@@ -91,6 +134,15 @@ class JudgeOptions(Value):
     reply_format: ReplyFormat = ReplyFormat.AUTO
     prices: TokenPrices | None = None
     path: Path | None = None
+    scorers: Annotated[tuple[str, ...] | None, BeforeValidator(_read_all)] = None
+    match: MatchOptions = MatchOptions()
+    min_per_hour: Count | None = None
+    budget: BudgetOptions | None = None
+    fallbacks: tuple[FallbackOptions, ...] = ()
+    max_context_tokens: Annotated[int, Field(ge=100)] = 6000
+    max_calls: Annotated[int, Field(ge=1, le=8)] = 2
+    max_concurrency: Count | None = None
+    circuit: CircuitOptions = CircuitOptions()
 
     @model_validator(mode="after")
     def _check_kind(self) -> Self:
@@ -109,11 +161,9 @@ class JudgeOptions(Value):
     def _find_superfluous(self) -> list[str]:
         problems = []
         if self.kind is not JudgeKind.LITELLM:
-            given = [key for key in _LITELLM_ONLY if getattr(self, key) is not None]
+            given = [key for key in _LITELLM_ONLY if getattr(self, key) not in {None, ()}]
             problems += [f"`{key}` is for kind litellm, not {self.kind}: remove it" for key in given]
         if self.kind is not JudgeKind.RECORDED and self.path is not None:
             problems.append(f"`path` is for kind recorded, not {self.kind}: remove it")
-        sources = [key for key in _KEY_SOURCES if getattr(self, key) is not None]
-        if len(sources) > 1:
-            problems.append(f"{' and '.join(sources)} are both given: keep one")
-        return problems
+        clash = find_key_clash(self)
+        return problems if clash is None else [*problems, clash]

@@ -20,8 +20,7 @@ def admit(trace: Trace, stages: Stages) -> Admission:
     with timed("judging_free", stages):
         planned = plan_evaluations(
             trace,
-            scorers=stages.scorers,
-            judges=stages.judges,
+            assignments=stages.assignments,
             sample_rates=stages.sample_rates,
             may_raise=stages.may_raise,
         )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragsonde.assembly.records import is_whole
 from ragsonde.pipeline.admitting import admit, park
+from ragsonde.pipeline.asking import find_given, may_ask, postpone
 from ragsonde.pipeline.closing import close_record
 from ragsonde.pipeline.judging import expire_evaluation, fail_evaluation, judge_and_score
 from ragsonde.pipeline.reading import read_message, read_traces
@@ -24,9 +25,9 @@ from ragsonde_schemas.open_record import FilterCause, LateEffect, OpenRecordKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from datetime import datetime
 
     from ragsonde.pipeline.stages import Stages
+    from ragsonde.scoring.scorer import Scorer
     from ragsonde_schemas.decoded import Decoded
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.evaluation import ClaimedEvaluation, EvaluationKey, EvaluationResult
@@ -119,7 +120,7 @@ def evaluate(key: EvaluationKey, stages: Stages) -> None:
     if claimed is None:
         return
     if claimed.is_expired:
-        _finish(claimed, expire_evaluation(claimed.trace, scorers=stages.scorers), stages)
+        _finish(claimed, expire_evaluation(claimed.trace, scorers=_choose_scorers(claimed, stages)), stages)
         return
     if claimed.unfinished_starts >= STARTS_BEFORE_FAILING:
         fail(claimed, Cause.REPEATED_CRASH, "the process died twice while it ran this evaluation", stages)
@@ -134,10 +135,10 @@ def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float
     One whose deadline has passed while it waited for its turn is not begun: it is due again at once.
     """
     if stages.clock.monotonic() >= deadline:
-        _postpone(claimed, stages, until=stages.clock.now(), cause=Cause.DEADLINE_EXCEEDED)
+        postpone(claimed, stages, until=stages.clock.now(), cause=Cause.DEADLINE_EXCEEDED)
         return
-    judge = stages.judges.get(claimed.key.judge)
-    if judge is None or judge.fingerprint != claimed.key.fingerprint:
+    assignment = stages.assignments.get(claimed.key.judge)
+    if assignment is None or assignment.judge.fingerprint != claimed.key.fingerprint:
         fail(
             claimed,
             Cause.JUDGE_RETIRED,
@@ -146,8 +147,17 @@ def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float
         )
         return
     try:
+        given = find_given(claimed, assignment, stages)
+        if given is None and not may_ask(claimed, assignment, stages):
+            return
         with timed("judging", stages):
-            result = judge_and_score(claimed.trace, scorers=stages.scorers, judge=judge, deadline=deadline)
+            result = judge_and_score(
+                claimed.trace,
+                scorers=assignment.scorers,
+                judge=assignment.judge,
+                deadline=deadline,
+                given=given,
+            )
     except (JudgeUnavailableError, JudgePausedError) as outage:
         wait_for_judge(claimed, outage, stages)
     except Exception as error:
@@ -168,7 +178,7 @@ def wait_for_judge(
         fail(claimed, Cause.JUDGE_UNAVAILABLE, str(outage), stages, calls=outage.calls)
         return
     until = choose_next_attempt(claimed, outage, now=now)
-    _postpone(claimed, stages, until=until, cause=Cause.JUDGE_UNAVAILABLE, calls=outage.calls)
+    postpone(claimed, stages, until=until, cause=Cause.JUDGE_UNAVAILABLE, calls=outage.calls)
 
 
 def fail(
@@ -180,20 +190,15 @@ def fail(
     calls: tuple[JudgeCall, ...] = (),
 ) -> None:
     """Ends an evaluation as error(cause) for every scorer that is not skipped anyway."""
-    result = fail_evaluation(claimed.trace, scorers=stages.scorers, cause=cause, message=message)
+    scorers = _choose_scorers(claimed, stages)
+    result = fail_evaluation(claimed.trace, scorers=scorers, cause=cause, message=message)
     _finish(claimed, result.model_copy(update={"calls_before_outage": calls}), stages)
 
 
-def _postpone(
-    claimed: ClaimedEvaluation,
-    stages: Stages,
-    *,
-    until: datetime,
-    cause: Cause,
-    calls: tuple[JudgeCall, ...] = (),
-) -> None:
-    if stages.insist(lambda: stages.traces.postpone(claimed, until=until, cause=cause, calls=calls)):
-        stages.sink.on_postponed(claimed.key.judge, cause)
+def _choose_scorers(claimed: ClaimedEvaluation, stages: Stages) -> tuple[Scorer, ...]:
+    """Those of its judge; of one that is no longer configured, all."""
+    assignment = stages.assignments.get(claimed.key.judge)
+    return stages.scorers if assignment is None else assignment.scorers
 
 
 def _tell_calls(claimed: ClaimedEvaluation, calls: tuple[JudgeCall, ...], stages: Stages) -> None:

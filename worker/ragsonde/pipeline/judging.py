@@ -14,12 +14,18 @@ if TYPE_CHECKING:
 
     from ragsonde.ports import Judge
     from ragsonde.scoring.scorer import Scorer
+    from ragsonde_schemas.assessment import Assessment
     from ragsonde_schemas.score import Outcome
     from ragsonde_schemas.trace import Trace
 
 
 def judge_and_score(
-    trace: Trace, *, scorers: Sequence[Scorer], judge: Judge, deadline: float | None = None
+    trace: Trace,
+    *,
+    scorers: Sequence[Scorer],
+    judge: Judge,
+    deadline: float | None = None,
+    given: Assessment | None = None,
 ) -> EvaluationResult:
     """The scores of a trace under one judge, asked once for all that the configured scorers need.
 
@@ -31,6 +37,7 @@ def judge_and_score(
         scorers: all that are configured for the app.
         judge: who answers.
         deadline: monotonic seconds after which the judge may begin nothing new.
+        given: verdicts for all aspects that are needed; then the judge is not asked.
 
     Raises:
         JudgeUnavailableError, JudgePausedError: the judge cannot answer now.
@@ -39,7 +46,7 @@ def judge_and_score(
     skipped = [find_skip(scorer, trace) for scorer in wanted]
     if all(outcome is not None for outcome in skipped):
         return _conclude(tuple(outcome for outcome in skipped if outcome is not None))
-    assessment = judge.assess(trace, needed_aspects(scorers, trace), deadline=deadline)
+    assessment = given or judge.assess(trace, needed_aspects(scorers, trace), deadline=deadline)
     result = _conclude(score_all(wanted, trace, assessment))
     return result.model_copy(update={"assessment": assessment})
 

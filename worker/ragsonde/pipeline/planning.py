@@ -10,45 +10,45 @@ from ragsonde.scoring.outcomes import find_skip
 from ragsonde_schemas.evaluation import EvaluationState, PlannedEvaluation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from ragsonde.ports import Judge
-    from ragsonde.scoring.scorer import Scorer
+    from ragsonde.pipeline.assignments import Assignment
+    from ragsonde.ports import SampleRates
     from ragsonde_schemas.trace import Trace
 
 
 def plan_evaluations(
     trace: Trace,
     *,
-    scorers: Sequence[Scorer],
-    judges: Mapping[str, Judge],
-    sample_rates: Mapping[str, float],
+    assignments: Mapping[str, Assignment],
+    sample_rates: SampleRates,
     may_raise: bool,
 ) -> tuple[PlannedEvaluation, ...]:
     """One evaluation a judge, as it is born with the trace.
 
     Finished at once: those of free judges, and of any judge where nothing can be scored (no contexts, no
-    question): no call is made for them. The others wait, or are sampled out.
+    question): no call is made for them. The others wait, are sampled out, or, where the judge is not for this
+    trace, filtered.
     """
     return tuple(
         _plan(
             trace,
-            scorers=scorers,
-            judge=judge,
-            rate=_choose_rate(trace, sample_rates[name], may_raise=may_raise),
+            assignment,
+            rate=_choose_rate(trace, sample_rates.find(trace.app, name), may_raise=may_raise),
         )
-        for name, judge in judges.items()
+        for name, assignment in assignments.items()
     )
 
 
-def _plan(trace: Trace, *, scorers: Sequence[Scorer], judge: Judge, rate: float) -> PlannedEvaluation:
+def _plan(trace: Trace, assignment: Assignment, *, rate: float) -> PlannedEvaluation:
+    judge, scorers = assignment.judge, assignment.scorers
     born = PlannedEvaluation(
         judge=judge.name,
         fingerprint=judge.fingerprint,
         state=EvaluationState.WAITING,
         sample_rate=rate * trace.sampling_probability,
     )
-    wanted = choose_wanted(trace, scorers)
+    wanted = choose_wanted(trace, scorers) if assignment.is_for(trace) else ()
     if not wanted:
         return born.model_copy(update={"state": EvaluationState.FILTERED})
     if not is_sampled(app=trace.app, trace_id=trace.trace_id, rate=rate):

@@ -12,13 +12,16 @@ if TYPE_CHECKING:
     from ragsonde.decoding.formats import Formats
     from ragsonde.decoding.limits import DecodingLimits
     from ragsonde.extraction.mapping import Mappings
+    from ragsonde.pipeline.assignments import Assignment
     from ragsonde.ports import (
+        AssessmentCache,
+        Budgets,
         Clock,
         Insist,
         Isolation,
-        Judge,
         ParkingStore,
         Resolver,
+        SampleRates,
         ScoreSink,
         SpanBuffer,
         TraceStore,
@@ -34,8 +37,8 @@ class Stages:
     """Everything the path needs, wired once at the top.
 
     Attributes:
-        judges: by name, in the order in which they are asked.
-        sample_rates: by judge name, 0..1.
+        scorers: all that are configured.
+        assignments: by judge name, in the order in which they are asked.
         retention_days: older claimed times are not believed.
         deadline_seconds: how long one evaluation may take.
         insist: does something again for as long as the database is away.
@@ -46,8 +49,10 @@ class Stages:
     """
 
     scorers: tuple[Scorer, ...]
-    judges: Mapping[str, Judge]
-    sample_rates: Mapping[str, float]
+    assignments: Mapping[str, Assignment]
+    sample_rates: SampleRates
+    cache: AssessmentCache
+    budgets: Budgets
     traces: TraceStore
     spans: SpanBuffer
     parking: ParkingStore

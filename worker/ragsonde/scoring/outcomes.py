@@ -114,6 +114,12 @@ def needed_aspects(scorers: Iterable[Scorer], trace: Trace) -> frozenset[Aspect]
     )
 
 
+def is_enough(assessment: Assessment, trace: Trace, *, scorers: Iterable[Scorer]) -> bool:
+    """True when an assessment holds, without fault, all that a judge would be asked about this trace."""
+    needs = needed_aspects(scorers, trace)
+    return find_fault(trace, assessment, needs=needs, optional=frozenset()) is None
+
+
 def _conclude_score(
     scorer: Scorer, trace: Trace, *, assessment: Assessment | None, computed: Computed
 ) -> Outcome:

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 _INSERT_ASSESSMENTS = """
 INSERT INTO assessment (
     trace_id, app, record_key, revision, day, judge, fingerprint, content_hash, created_at, answered_model,
-    head, is_truncated, verdicts)
+    head, is_truncated, verdicts, is_cached, answered_fingerprint, judge_epoch)
 SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, %(content_hash)s,
-    %(now)s, answered_model, head, is_truncated, verdicts::jsonb
+    %(now)s, answered_model, head, is_truncated, verdicts::jsonb, is_cached, answered_fingerprint, judge_epoch
 FROM unnest(
     %(judges)s::text[], %(fingerprints)s::text[], %(answered_models)s::text[], %(heads)s::text[],
-    %(truncated)s::bool[], %(verdicts)s::text[]
-) AS r(judge, fingerprint, answered_model, head, is_truncated, verdicts)
+    %(truncated)s::bool[], %(verdicts)s::text[], %(cached)s::bool[], %(answered_fingerprints)s::text[],
+    %(epochs)s::int[]
+) AS r(judge, fingerprint, answered_model, head, is_truncated, verdicts, is_cached, answered_fingerprint,
+    judge_epoch)
 ON CONFLICT DO NOTHING
 """
 
@@ -48,14 +50,17 @@ ON CONFLICT DO NOTHING
 _INSERT_SCORES = """
 INSERT INTO score (
     trace_id, app, record_key, revision, day, judge, fingerprint, scorer, version, created_at, status, raw,
-    value, band, passed, cause, reason, details)
+    value, band, passed, cause, reason, details, answered_fingerprint, judge_epoch)
 SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, scorer, version,
-    %(now)s, status, raw, value, band, passed, cause, reason, details::jsonb
+    %(now)s, status, raw, value, band, passed, cause, reason, details::jsonb, answered_fingerprint,
+    judge_epoch
 FROM unnest(
     %(judges)s::text[], %(fingerprints)s::text[], %(scorers)s::text[], %(versions)s::text[],
     %(statuses)s::text[], %(raws)s::float8[], %(values)s::float8[], %(bands)s::text[], %(passed)s::bool[],
-    %(causes)s::text[], %(reasons)s::text[], %(details)s::text[]
-) AS r(judge, fingerprint, scorer, version, status, raw, value, band, passed, cause, reason, details)
+    %(causes)s::text[], %(reasons)s::text[], %(details)s::text[], %(answered_fingerprints)s::text[],
+    %(epochs)s::int[]
+) AS r(judge, fingerprint, scorer, version, status, raw, value, band, passed, cause, reason, details,
+    answered_fingerprint, judge_epoch)
 ON CONFLICT DO NOTHING
 """
 
@@ -66,6 +71,10 @@ class JudgedResult(NamedTuple):
     judge: str
     fingerprint: str
     result: EvaluationResult
+
+
+_OWN_STREAM = Assessment()
+"""Where a judge was not asked, what is said without it belongs to its own stream."""
 
 
 class Spending(NamedTuple):
@@ -106,7 +115,7 @@ def insert_results(
     ]
     if assessments:
         connection.execute(_INSERT_ASSESSMENTS, {**identity, **_list_assessment_columns(assessments)})
-    outcomes = [(judge, print_, outcome) for judge, print_, result in results for outcome in result.outcomes]
+    outcomes = [(judged, outcome) for judged in results for outcome in judged.result.outcomes]
     if outcomes:
         connection.execute(_INSERT_SCORES, {**identity, **_list_score_columns(outcomes)})
 
@@ -150,6 +159,9 @@ def _list_assessment_columns(assessments: list[tuple[str, str, Assessment]]) -> 
         "answered_models": [clean_text(value.answered_model) for value in values],
         "heads": [value.head for value in values],
         "truncated": [value.truncated for value in values],
+        "cached": [value.is_cached for value in values],
+        "answered_fingerprints": [value.answered_fingerprint for value in values],
+        "epochs": [value.judge_epoch for value in values],
         "verdicts": [encode_value(value, exclude={"calls"}) for value in values],
     }
 
@@ -169,12 +181,15 @@ def _list_reply_columns(calls: Sequence[JudgeCall], *, total: int) -> dict[str, 
     }
 
 
-def _list_score_columns(outcomes: list[tuple[str, str, Outcome]]) -> dict[str, list[Any]]:
-    values = [outcome for _, _, outcome in outcomes]
+def _list_score_columns(outcomes: list[tuple[JudgedResult, Outcome]]) -> dict[str, list[Any]]:
+    values = [outcome for _, outcome in outcomes]
+    streams = [judged.result.assessment or _OWN_STREAM for judged, _ in outcomes]
     scores = [outcome if isinstance(outcome, Score) else None for outcome in values]
     return {
-        "judges": [judge for judge, _, _ in outcomes],
-        "fingerprints": [print_ for _, print_, _ in outcomes],
+        "judges": [judged.judge for judged, _ in outcomes],
+        "fingerprints": [judged.fingerprint for judged, _ in outcomes],
+        "answered_fingerprints": [stream.answered_fingerprint for stream in streams],
+        "epochs": [stream.judge_epoch for stream in streams],
         "scorers": [value.scorer for value in values],
         "versions": [value.version for value in values],
         "statuses": [value.status for value in values],

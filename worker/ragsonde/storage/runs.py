@@ -79,6 +79,19 @@ RETURNING state, calls
 """
 
 
+_SHED = """
+UPDATE evaluation
+SET state = CASE WHEN state = 'superseded' THEN state ELSE 'shed' END, cause = %(cause)s,
+    unfinished_starts = 0, lease_until = NULL, queued_until = NULL, next_attempt_at = NULL,
+    finished_at = %(now)s
+WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
+  AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
+  AND starts = %(starts)s AND unfinished_starts > 0 AND (state = ANY(%(sources)s) OR state = 'superseded')
+RETURNING state
+"""
+"""Running, and so by way of waiting: nothing was asked."""
+
+
 class _Start(NamedTuple):
     starts: int
     unfinished_starts: int
@@ -179,6 +192,25 @@ def postpone_evaluation(
     with pipelined_transaction(engine) as connection:
         state = _end_run(connection, _POSTPONE, columns, calls=calls)
     return state is EvaluationState.WAITING
+
+
+def shed_evaluation(engine: Engine, claimed: ClaimedEvaluation, *, now: datetime, cause: Cause) -> bool:
+    """True when it is shed, False when this claim does not run it any more or a newer revision has come.
+
+    Raises:
+        DatabaseLostError: it may be shed or not; the sweeper finds it when the lease is over.
+        GivenUpError: it is not shed.
+    """
+    columns = {
+        **_list_columns(claimed.key),
+        "now": now,
+        "cause": cause.value,
+        "starts": claimed.starts,
+        "sources": list_sources(EvaluationState.WAITING),
+    }
+    with pipelined_transaction(engine) as connection:
+        row = connection.execute(_SHED, columns).fetchone()
+    return row is not None and row[0] == EvaluationState.SHED
 
 
 def _end_run(

@@ -21,10 +21,18 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
+from ragsonde.storage.judge_tables import (
+    CheckResultRow,
+    CheckTraceRow,
+    JudgeSpendRow,
+    JudgeStateRow,
+    SampleRateRow,
+)
 from ragsonde.storage.metadata import Tables
 from ragsonde.storage.span_tables import OpenRecordRow, SpanRow
 from ragsonde_schemas.evaluation import EvaluationState
@@ -35,12 +43,17 @@ __all__ = [
     "PARTITIONED",
     "REVISION_KEY",
     "AssessmentRow",
+    "CheckResultRow",
+    "CheckTraceRow",
     "EvaluationColumns",
     "EvaluationRow",
     "JudgeReplyRow",
+    "JudgeSpendRow",
+    "JudgeStateRow",
     "OpenRecordRow",
     "ParkedMessageRow",
     "RevisionColumns",
+    "SampleRateRow",
     "ScoreRow",
     "ScorerVersionRow",
     "SpanRow",
@@ -130,6 +143,8 @@ class EvaluationRow(EvaluationColumns, Tables):
         attempts: failures that were the trace's own.
         queued_until: the sweeper publishes its key again after this.
         created_at: when it was born: it waits since then.
+        reserved_calls, reserved_tokens, reserved_usd: what its run holds of its judge's budget since
+            `reserved_at`; all null where it holds nothing.
     """
 
     __tablename__ = "evaluation"
@@ -159,10 +174,20 @@ class EvaluationRow(EvaluationColumns, Tables):
     tokens_in: Mapped[int | None]
     tokens_out: Mapped[int | None]
     cost_usd: Mapped[float | None]
+    reserved_calls: Mapped[int | None]
+    reserved_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    reserved_usd: Mapped[float | None]
+    reserved_at: Mapped[datetime | None]
 
 
 class AssessmentRow(EvaluationColumns, Tables):
-    """The verdicts of one evaluation; the index is the judge cache."""
+    """The verdicts of one evaluation; the index is the judge cache.
+
+    Attributes:
+        is_cached: they were given earlier, for the same content.
+        answered_fingerprint: of the fallback that answered; null = the judge's own.
+        judge_epoch: counts the models that have answered under a fingerprint.
+    """
 
     __tablename__ = "assessment"
     __table_args__ = (
@@ -178,6 +203,9 @@ class AssessmentRow(EvaluationColumns, Tables):
     head: Mapped[str | None]
     is_truncated: Mapped[bool]
     verdicts: Mapped[dict[str, Any]]
+    is_cached: Mapped[bool] = mapped_column(server_default=false())
+    answered_fingerprint: Mapped[str | None]
+    judge_epoch: Mapped[int] = mapped_column(server_default="1")
 
 
 class JudgeReplyRow(EvaluationColumns, Tables):
@@ -226,6 +254,8 @@ class ScoreRow(EvaluationColumns, Tables):
     cause: Mapped[str | None]
     reason: Mapped[str]
     details: Mapped[dict[str, Any]]
+    answered_fingerprint: Mapped[str | None]
+    judge_epoch: Mapped[int] = mapped_column(server_default="1")
 
 
 class ParkedMessageRow(Tables):

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, TypeVar
 from ragsonde.storage.admission import admit_trace
 from ragsonde.storage.partitions import retrying_with_partitions
 from ragsonde.storage.retries import Retries
-from ragsonde.storage.runs import claim_evaluation, finish_evaluation, postpone_evaluation
+from ragsonde.storage.runs import (
+    claim_evaluation,
+    finish_evaluation,
+    postpone_evaluation,
+    shed_evaluation,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -126,6 +131,15 @@ class PostgresTraceStore:
             return postpone_evaluation(self._engine, claimed, now=now, until=until, cause=cause, calls=calls)
 
         return self._run(attempt, day=claimed.key.trace.day, today=now.date())
+
+    def shed(self, claimed: ClaimedEvaluation, *, cause: Cause) -> bool:
+        """True when it is shed; False when it was superseded, or is not ours any more.
+
+        Raises:
+            DatabaseLostError: it may be shed or not; the sweeper finds it when the lease is over.
+        """
+        now = self._clock.now()
+        return self._retries.run(lambda: shed_evaluation(self._engine, claimed, now=now, cause=cause))
 
     def _run(self, attempt: Callable[[], _Result], *, day: date, today: date) -> _Result:
         return self._retries.run(

@@ -1,0 +1,75 @@
+import pytest
+
+from fakes.judge import FakeJudge
+from fakes.stages import make_stages, states
+from fakes.traces import make_trace
+from ragsonde.pipeline.admitting import admit
+from ragsonde.pipeline.evaluate_trace import evaluate
+from ragsonde_schemas.assessment import Assessment
+from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.evaluation import EvaluationState
+from ragsonde_schemas.spending import Reservation, WorstCase
+
+
+class FakeBudgets:
+    def __init__(self, *answers: Reservation) -> None:
+        self.answers = list(answers)
+        self.asked: list[WorstCase] = []
+
+    def reserve(self, claimed, worst) -> Reservation:  # noqa: ARG002
+        self.asked.append(worst)
+        return self.answers.pop(0)
+
+
+def start(*answers: Reservation, judge=None):
+    judge = judge or FakeJudge("gpt", is_free=False)
+    budgets = FakeBudgets(*answers)
+    stages = make_stages(judge, budgets=budgets)
+    (key,) = admit(make_trace(), stages).pending
+    return judge, budgets, stages, key
+
+
+def test_an_evaluation_with_room_in_the_budget_is_judged():
+    judge, budgets, stages, key = start(Reservation.HELD)
+    evaluate(key, stages)
+    assert states(stages) == {"gpt": "scored"}
+    assert budgets.asked == [judge.estimate(make_trace(), frozenset())]
+
+
+def test_one_that_finds_the_budget_spent_is_shed_and_nothing_is_asked():
+    judge, _, stages, key = start(Reservation.SPENT)
+    evaluate(key, stages)
+    assert states(stages) == {"gpt": "shed"}
+    assert judge.asked == []
+    assert stages.sink.of("on_shed") == [(key, Cause.BUDGET_SPENT)]
+
+
+def test_one_that_finds_what_is_left_held_by_others_waits_and_burns_no_attempt():
+    judge, _, stages, key = start(Reservation.BUSY, Reservation.HELD)
+    evaluate(key, stages)
+    stored = stages.traces.evaluations[key]
+    assert (stored.state, stored.cause, stored.attempts) == (EvaluationState.WAITING, Cause.BUDGET_SPENT, 0)
+    assert judge.asked == []
+    stages.clock.advance(seconds=10)
+    evaluate(key, stages)
+    assert states(stages) == {"gpt": "scored"}
+
+
+def test_verdicts_given_earlier_for_the_same_content_are_taken_and_reserve_nothing():
+    judge, budgets, stages, key = start()
+    needs = frozenset().union(*(scorer.needs | scorer.optional for scorer in stages.scorers))
+    stages.cache.kept["f" * 16, make_trace().content_hash] = FakeJudge().assess(make_trace(), needs)
+    evaluate(key, stages)
+    result = stages.traces.evaluations[key].result
+    assert (judge.asked, budgets.asked) == ([], [])
+    assert (result.state, result.assessment.is_cached, result.calls) == (EvaluationState.SCORED, True, ())
+    assert stages.sink.of("on_cache_read") == [(key, True)]
+
+
+@pytest.mark.parametrize("kept", [Assessment(), Assessment(missing=())])
+def test_verdicts_that_lack_an_aspect_asked_for_now_are_not_enough(kept):
+    judge, _, stages, key = start(Reservation.HELD)
+    stages.cache.kept["f" * 16, make_trace().content_hash] = kept
+    evaluate(key, stages)
+    assert len(judge.asked) == 1
+    assert stages.sink.of("on_cache_read") == [(key, False)]

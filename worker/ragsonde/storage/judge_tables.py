@@ -1,0 +1,118 @@
+"""What all workers share about judges: state, money, rates, and what shows whether one has moved."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, Identity, Index, text
+from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION
+from sqlalchemy.orm import Mapped, mapped_column
+
+from ragsonde.storage.metadata import Tables
+
+
+class JudgeStateRow(Tables):
+    """Where a judge stands, by name and fingerprint.
+
+    Attributes:
+        epoch: counts the models that have answered, from 1.
+        answered_model: of this epoch.
+        paused_until: a probe may be made after this; who makes it moves it on first.
+        hour_shares: of a day's evaluations, by hour of the day (UTC), 24 numbers that sum to 1.
+    """
+
+    __tablename__ = "judge_state"
+
+    judge: Mapped[str] = mapped_column(primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(primary_key=True)
+    epoch: Mapped[int] = mapped_column(server_default="1")
+    epoch_since: Mapped[datetime | None]
+    answered_model: Mapped[str | None]
+    paused_since: Mapped[datetime | None]
+    paused_until: Mapped[datetime | None]
+    pause_cause: Mapped[str | None]
+    pause_message: Mapped[str | None]
+    hour_shares: Mapped[list[float] | None] = mapped_column(ARRAY(DOUBLE_PRECISION))
+
+
+class JudgeSpendRow(Tables):
+    """What a judge with a budget has spent in an hour or a day (UTC), and what is reserved for running work.
+
+    Attributes:
+        period: `hour` or `day`.
+        unpriced_calls: answered calls whose cost is not known, so not in `spent_usd`.
+    """
+
+    __tablename__ = "judge_spend"
+
+    judge: Mapped[str] = mapped_column(primary_key=True)
+    period: Mapped[str] = mapped_column(primary_key=True)
+    starts_at: Mapped[datetime] = mapped_column(primary_key=True)
+    spent_calls: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    spent_tokens: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    spent_usd: Mapped[float] = mapped_column(server_default="0")
+    unpriced_calls: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    reserved_calls: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    reserved_tokens: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    reserved_usd: Mapped[float] = mapped_column(server_default="0")
+
+
+class SampleRateRow(Tables):
+    """The rate at which a judge looks at an app's traces from a moment on.
+
+    Attributes:
+        app: '' where unknown.
+        rate: in force, 0..1.
+        configured: by the settings.
+        cause: why they differ: `configured`, `floor` or `budget`.
+    """
+
+    __tablename__ = "sample_rate"
+
+    app: Mapped[str] = mapped_column(primary_key=True)
+    judge: Mapped[str] = mapped_column(primary_key=True)
+    starts_at: Mapped[datetime] = mapped_column(primary_key=True)
+    rate: Mapped[float]
+    configured: Mapped[float]
+    cause: Mapped[str]
+
+
+class CheckTraceRow(Tables):
+    """A recorded trace of the check set, with its texts: it outlives the retention of what it was taken from.
+
+    Attributes:
+        trace: the whole of it, as JSON.
+    """
+
+    __tablename__ = "check_set"
+    __table_args__ = (
+        Index("uq_check_set_content", "app", "content_hash", unique=True, postgresql_where=text("is_active")),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    app: Mapped[str]
+    trace_id: Mapped[str]
+    content_hash: Mapped[str]
+    chosen_at: Mapped[datetime]
+    is_active: Mapped[bool]
+    trace: Mapped[dict[str, Any]]
+
+
+class CheckResultRow(Tables):
+    """What a judge made of a check trace on one day; `verdicts` null with a cause where it failed."""
+
+    __tablename__ = "check_result"
+
+    check_id: Mapped[int] = mapped_column(
+        BigInteger, ForeignKey("check_set.id", ondelete="CASCADE"), primary_key=True
+    )
+    judge: Mapped[str] = mapped_column(primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True)
+    judged_at: Mapped[datetime]
+    epoch: Mapped[int]
+    answered_model: Mapped[str | None]
+    cause: Mapped[str | None]
+    verdicts: Mapped[dict[str, Any] | None]
+    scores: Mapped[dict[str, Any]]
