@@ -77,6 +77,7 @@ def create_judges() -> None:
         column("judge", sa.Text),
         column("period", sa.Text),
         moment("starts_at"),
+        column("runs", sa.BigInteger, server_default="0"),
         column("spent_calls", sa.BigInteger, server_default="0"),
         column("spent_tokens", sa.BigInteger, server_default="0"),
         column("spent_usd", sa.Double, server_default="0"),
@@ -94,6 +95,7 @@ def create_judges() -> None:
         column("rate", sa.Double),
         column("configured", sa.Double),
         column("cause", sa.Text),
+        column("traces", sa.BigInteger),
         sa.PrimaryKeyConstraint("app", "judge", "starts_at", name=op.f("pk_sample_rate")),
     )
 

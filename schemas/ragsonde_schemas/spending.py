@@ -21,6 +21,67 @@ class WorstCase(Value):
     cost_usd: float | None
 
 
+class Period(StrEnum):
+    """How long a limit holds; both begin by the clock of UTC."""
+
+    HOUR = "hour"
+    DAY = "day"
+
+
+class Limit(Value):
+    """The most that a judge may spend in one period; None = no limit.
+
+    Attributes:
+        usd: in US dollars; then a call whose price is not known may not be made.
+    """
+
+    period: Period
+    calls: int | None = None
+    tokens: int | None = None
+    usd: float | None = None
+
+    def scaled(self, share: float) -> Limit:
+        """The same for a part of the period."""
+        return Limit(
+            period=self.period,
+            calls=None if self.calls is None else int(self.calls * share),
+            tokens=None if self.tokens is None else int(self.tokens * share),
+            usd=None if self.usd is None else self.usd * share,
+        )
+
+
+class Spent(Value):
+    """What a judge has spent in a period, and what running evaluations hold beside it.
+
+    Attributes:
+        runs: evaluations that were settled with at least one call.
+        usd: of the calls whose price is known, and a part of the reservation for the others.
+    """
+
+    runs: int = 0
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    reserved_calls: int = 0
+    reserved_tokens: int = 0
+    reserved_usd: float = 0.0
+
+    @property
+    def calls_in_all(self) -> int:
+        """Spent and reserved."""
+        return self.calls + self.reserved_calls
+
+    @property
+    def tokens_in_all(self) -> int:
+        """Spent and reserved."""
+        return self.tokens + self.reserved_tokens
+
+    @property
+    def usd_in_all(self) -> float:
+        """Spent and reserved."""
+        return self.usd + self.reserved_usd
+
+
 class Reservation(StrEnum):
     """What a budget says to the worst case of an evaluation."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fakes.assessment_cache import FakeAssessmentCache
+from fakes.budgets import FakeBudgets
 from fakes.clock import FakeClock
 from fakes.sink import FakeSink
 from fakes.span_buffer import FakeSpanBuffer
@@ -16,7 +17,6 @@ from ragsonde.pipeline.stages import Stages
 from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.sampling import FixedRates
 from ragsonde.scoring.table import build_scorers
-from ragsonde.storage.budgets import UnlimitedBudgets
 
 
 def make_stages(*judges, scorers=None, rates=None, clock=None, **changes) -> Stages:
@@ -29,7 +29,7 @@ def make_stages(*judges, scorers=None, rates=None, clock=None, **changes) -> Sta
         },
         "sample_rates": FixedRates({judge.name: 1.0 for judge in judges} | (rates or {})),
         "cache": FakeAssessmentCache(),
-        "budgets": UnlimitedBudgets(),
+        "budgets": FakeBudgets(),
         "traces": FakeTraceStore(clock=clock),
         "spans": FakeSpanBuffer(clock=clock),
         "parking": FakeParkingStore(),

@@ -26,14 +26,14 @@ from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.stages import STAGES, Stages
 from ragsonde.plugins import load_formats
 from ragsonde.resolving.resolver import UserCodeResolver
-from ragsonde.sampling import FixedRates
 from ragsonde.scoring.options import describe, suggest
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.effective import hash_settings
 from ragsonde.storage.assessment_cache import PostgresAssessmentCache
-from ragsonde.storage.budgets import UnlimitedBudgets
+from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.engine import build_engine, ping
 from ragsonde.storage.parking_store import PostgresParkingStore
+from ragsonde.storage.sample_rates import PostgresSampleRates
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
 from ragsonde.storage.suspect_store import PostgresSuspectStore
 from ragsonde.storage.trace_store import PostgresTraceStore
@@ -107,9 +107,17 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
     stages = Stages(
         scorers=scorers,
         assignments=build_assignments(settings, scorers=scorers, judges=judges),
-        sample_rates=FixedRates({options.name: options.sample for options in settings.judges}),
+        sample_rates=PostgresSampleRates(
+            engine,
+            clock=clock,
+            configured={options.name: options.sample for options in settings.judges},
+        ),
         cache=PostgresAssessmentCache(engine),
-        budgets=UnlimitedBudgets(),
+        budgets=PostgresBudgets(
+            engine,
+            clock=clock,
+            limits={one.name: one.budget.limits for one in settings.judges if one.budget is not None},
+        ),
         traces=PostgresTraceStore(
             engine,
             clock=clock,

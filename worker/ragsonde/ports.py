@@ -106,8 +106,12 @@ class AssessmentCache(Protocol):
 class Budgets(Protocol):
     """What judges may spend, over all workers."""
 
-    def reserve(self, claimed: ClaimedEvaluation, worst: WorstCase) -> Reservation:
+    def reserve(self, claimed: ClaimedEvaluation, estimate: Callable[[], WorstCase]) -> Reservation:
         """Holds the worst case of a claimed evaluation; whatever ends its run settles it.
+
+        Args:
+            claimed: running, by this claim.
+            estimate: the most that asking may take; called only where the judge has a budget.
 
         Raises:
             JudgePausedError: the budget is in dollars and the price is not known.

@@ -1,5 +1,6 @@
 import pytest
 
+from fakes.budgets import FakeBudgets
 from fakes.judge import FakeJudge
 from fakes.stages import make_stages, states
 from fakes.traces import make_trace
@@ -8,17 +9,7 @@ from ragsonde.pipeline.evaluate_trace import evaluate
 from ragsonde_schemas.assessment import Assessment
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import EvaluationState
-from ragsonde_schemas.spending import Reservation, WorstCase
-
-
-class FakeBudgets:
-    def __init__(self, *answers: Reservation) -> None:
-        self.answers = list(answers)
-        self.asked: list[WorstCase] = []
-
-    def reserve(self, claimed, worst) -> Reservation:  # noqa: ARG002
-        self.asked.append(worst)
-        return self.answers.pop(0)
+from ragsonde_schemas.spending import Reservation
 
 
 def start(*answers: Reservation, judge=None):

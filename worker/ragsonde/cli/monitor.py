@@ -25,6 +25,8 @@ from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import METRICS, build_routes
 from ragsonde.exposition.series import BUILD, CONFIG, MONITOR_SERIES
 from ragsonde.intake.publisher import Publisher
+from ragsonde.judge_jobs import JUDGE_JOB_NAMES, JudgeChores
+from ragsonde.judging.table import build_judges
 from ragsonde.monitor import Monitor
 from ragsonde.monitor_jobs import JOB_NAMES, Chores, MonitorOptions
 from ragsonde.settings import read_settings
@@ -85,7 +87,7 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
     Raises:
         SetupError: no port is free.
     """
-    series = Series(MONITOR_SERIES, known=KnownLabels(jobs=JOB_NAMES))
+    series = Series(MONITOR_SERIES, known=KnownLabels(jobs=(*JOB_NAMES, *JUDGE_JOB_NAMES)))
     series.state(CONFIG, hash=hash_settings(settings))
     series.state(BUILD, version=version("ragsonde"))
     with ExitStack() as stack:
@@ -111,6 +113,13 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             clock=SystemClock(),
             should_pause=lambda: monitor.is_stopping,
         )
+        judge_chores = JudgeChores(
+            engine=engine,
+            judges=settings.judges,
+            fingerprints={name: judge.fingerprint for name, judge in build_judges(settings.judges).items()},
+            series=series,
+            clock=SystemClock(),
+        )
         routes = build_routes(
             series,
             live=Health({"loop": monitor.find_stopped_loop}),
@@ -127,7 +136,7 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
         stack.callback(server.close)
         logger.info("monitor_started", extra={"metrics": f"{server.url}{METRICS}"})
         with stopping_on_signals(monitor.stop):
-            monitor.run(chores.build_jobs())
+            monitor.run((*chores.build_jobs(), *judge_chores.build_jobs()))
 
 
 def _list_retention(settings: Settings) -> dict[str, int]:

@@ -210,6 +210,19 @@ JUDGE_REPAIRS = Declaration(
     labels=("judge",),
 )
 
+JUDGE_BUDGET_RATIO = Declaration(
+    name="judge_budget_ratio",
+    kind=Kind.SNAPSHOT,
+    help="Spent and reserved over what a judge may spend in the present hour or day (UTC).",
+    labels=("judge", "period"),
+)
+JUDGE_SAMPLE_RATE = Declaration(
+    name="judge_sample_rate",
+    kind=Kind.SNAPSHOT,
+    help="Share of an app's traces that a judge looks at, where a floor or a budget has set it.",
+    labels=("judge", "app"),
+)
+
 # Flow
 END_TO_END = Declaration(
     name="end_to_end_seconds",
@@ -358,7 +371,7 @@ WORKER_SERIES = (
     *_PROCESS,
 )
 MONITOR_SERIES = (
-    *(QUEUE_MESSAGES, LEDGER_EVALUATIONS, OPEN_TRACES, SWEPT),
+    *(QUEUE_MESSAGES, LEDGER_EVALUATIONS, OPEN_TRACES, SWEPT, JUDGE_BUDGET_RATIO, JUDGE_SAMPLE_RATE),
     *(MONITOR_JOB_LAST_SUCCESS, MONITOR_JOB_SECONDS, MONITOR_JOB_FAILURES, MONITOR_JOB_SKIPS),
     *_PROCESS,
 )

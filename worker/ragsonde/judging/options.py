@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, SecretStr, model_valida
 
 from ragsonde.extraction.mapping_options import MatchOptions
 from ragsonde.judging.model_options import FallbackOptions, TokenPrices, find_key_clash
+from ragsonde_schemas.spending import Limit, Period
 from ragsonde_schemas.value import Value
 
 DEFAULT_DEADLINE_SECONDS = 120.0
@@ -63,9 +64,20 @@ class BudgetOptions(Value):
     tokens_per_day: Count | None = None
 
     @property
-    def is_limited(self) -> bool:
-        """True when anything is limited."""
-        return any(value is not None for value in self.model_dump().values())
+    def limits(self) -> tuple[Limit, ...]:
+        """One for each period that is limited."""
+        limits = (
+            Limit(
+                period=Period.HOUR,
+                calls=self.calls_per_hour,
+                tokens=self.tokens_per_hour,
+                usd=self.usd_per_hour,
+            ),
+            Limit(
+                period=Period.DAY, calls=self.calls_per_day, tokens=self.tokens_per_day, usd=self.usd_per_day
+            ),
+        )
+        return tuple(limit for limit in limits if limit != Limit(period=limit.period))
 
 
 class CircuitOptions(Value):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ragsonde_schemas.assessment import Assessment
     from ragsonde_schemas.evaluation import ClaimedEvaluation
     from ragsonde_schemas.judge_call import JudgeCall
+    from ragsonde_schemas.spending import WorstCase
 
 BUSY_SECONDS = 5.0
 """After which an evaluation asks again for the room that others hold: as long as a call or two."""
@@ -44,8 +45,11 @@ def may_ask(claimed: ClaimedEvaluation, assignment: Assignment, stages: Stages) 
     if assignment.judge.is_free:
         return True
     judge = cast("PaidJudge", assignment.judge)
-    worst = judge.estimate(claimed.trace, needed_aspects(assignment.scorers, claimed.trace))
-    reservation = stages.insist(lambda: stages.budgets.reserve(claimed, worst))
+
+    def estimate() -> WorstCase:
+        return judge.estimate(claimed.trace, needed_aspects(assignment.scorers, claimed.trace))
+
+    reservation = stages.insist(lambda: stages.budgets.reserve(claimed, estimate))
     if reservation is Reservation.BUSY:
         until = stages.clock.now() + timedelta(seconds=BUSY_SECONDS)
         postpone(claimed, stages, until=until, cause=Cause.BUDGET_SPENT)

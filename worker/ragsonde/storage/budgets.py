@@ -2,18 +2,120 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ragsonde_schemas.spending import Reservation
+from ragsonde.storage.engine import pipelined_transaction
+from ragsonde.storage.reservations import NoRoomError, hold
+from ragsonde.storage.retries import Retries
+from ragsonde.storage.trace_rows import list_key_columns
+from ragsonde_schemas.errors import JudgePausedError
+from ragsonde_schemas.spending import Period, Reservation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sqlalchemy import Engine
+
+    from ragsonde.ports import Clock
     from ragsonde_schemas.evaluation import ClaimedEvaluation
-    from ragsonde_schemas.spending import WorstCase
+    from ragsonde_schemas.spending import Limit, WorstCase
+
+PROFILE_AGE = timedelta(minutes=1)
+"""So long a judge's hourly profile is not read again; the monitor writes one a day."""
+_EVEN = tuple(1 / 24 for _ in range(24))
+_SHARE_DIGITS = 9
+"""A sum of shares is rounded, so that 12 of 24 even hours are the half."""
+
+_PROFILE = "SELECT hour_shares FROM judge_state WHERE judge = %(judge)s AND fingerprint = %(fingerprint)s"
 
 
-class UnlimitedBudgets:
-    """The `ports.Budgets` where no judge has one."""
+class PostgresBudgets:
+    """The `ports.Budgets` over the table `judge_spend`.
 
-    def reserve(self, claimed: ClaimedEvaluation, worst: WorstCase) -> Reservation:  # noqa: ARG002
-        """There is room, and nothing is written."""
+    A day's limit is spread over the day by the hours of the last week: by the end of each hour no more may be
+    spent than the share of a day's traces that come until then. Before a week is known, all hours are alike.
+
+    Args:
+        engine: of this process.
+        clock: tells which hour and day it is.
+        limits: by judge; a judge that is not in it has no budget.
+        retries: for what Postgres gives up on.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        clock: Clock,
+        limits: Mapping[str, Sequence[Limit]],
+        retries: Retries | None = None,
+    ) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._limits = dict(limits)
+        self._retries = retries or Retries()
+        self._profiles: dict[tuple[str, str], tuple[datetime, Sequence[float]]] = {}
+
+    def reserve(self, claimed: ClaimedEvaluation, estimate: Callable[[], WorstCase]) -> Reservation:
+        """Holds the worst case of a claimed evaluation until its run ends.
+
+        An evaluation that is ours no more is HELD too: what it does is not written anyway.
+
+        Raises:
+            JudgePausedError: the budget is in dollars and the price is not known.
+            DatabaseLostError: Postgres is away.
+        """
+        judge = claimed.key.judge
+        limits = self._limits.get(judge)
+        if not limits:
+            return Reservation.HELD
+        worst = estimate()
+        if worst.cost_usd is None and any(limit.usd is not None for limit in limits):
+            raise JudgePausedError(
+                judge,
+                "its budget is in dollars and the price of its model, or of a fallback, is not known: set "
+                "`prices`, or a budget in calls or tokens",
+            )
+        now = self._clock.now()
+        paced = [self._pace(limit, claimed, now=now) for limit in limits]
+        return self._retries.run(lambda: self._hold(claimed, worst, limits=paced, now=now))
+
+    def _hold(
+        self, claimed: ClaimedEvaluation, worst: WorstCase, *, limits: Sequence[Limit], now: datetime
+    ) -> Reservation:
+        evaluation = {
+            **list_key_columns(claimed.key.trace, revision=claimed.key.revision),
+            "judge": claimed.key.judge,
+            "fingerprint": claimed.key.fingerprint,
+            "starts": claimed.starts,
+        }
+        try:
+            with pipelined_transaction(self._engine) as connection:
+                hold(connection, evaluation, worst=worst, limits=limits, now=now)
+        except NoRoomError as error:
+            return error.reservation
         return Reservation.HELD
+
+    def _pace(self, limit: Limit, claimed: ClaimedEvaluation, *, now: datetime) -> Limit:
+        if limit.period is not Period.DAY:
+            return limit
+        shares = self._find_profile(claimed, now=now)
+        is_last = now.hour == len(shares) - 1
+        return limit.scaled(1.0 if is_last else min(1.0, round(sum(shares[: now.hour + 1]), _SHARE_DIGITS)))
+
+    def _find_profile(self, claimed: ClaimedEvaluation, *, now: datetime) -> Sequence[float]:
+        key = (claimed.key.judge, claimed.key.fingerprint)
+        read_at, shares = self._profiles.get(key, (None, _EVEN))
+        if read_at is not None and now - read_at < PROFILE_AGE:
+            return shares
+        columns = {"judge": key[0], "fingerprint": key[1]}
+
+        def read() -> Sequence[float]:
+            with pipelined_transaction(self._engine) as connection:
+                row = connection.execute(_PROFILE, columns).fetchone()
+            return _EVEN if row is None or row[0] is None else tuple(row[0])
+
+        shares = self._retries.run(read)
+        self._profiles[key] = (now, shares)
+        return shares

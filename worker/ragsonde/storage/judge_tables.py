@@ -41,6 +41,7 @@ class JudgeSpendRow(Tables):
 
     Attributes:
         period: `hour` or `day`.
+        runs: evaluations that were settled with at least one call.
         unpriced_calls: answered calls whose cost is not known, so not in `spent_usd`.
     """
 
@@ -49,6 +50,7 @@ class JudgeSpendRow(Tables):
     judge: Mapped[str] = mapped_column(primary_key=True)
     period: Mapped[str] = mapped_column(primary_key=True)
     starts_at: Mapped[datetime] = mapped_column(primary_key=True)
+    runs: Mapped[int] = mapped_column(BigInteger, server_default="0")
     spent_calls: Mapped[int] = mapped_column(BigInteger, server_default="0")
     spent_tokens: Mapped[int] = mapped_column(BigInteger, server_default="0")
     spent_usd: Mapped[float] = mapped_column(server_default="0")
@@ -59,13 +61,14 @@ class JudgeSpendRow(Tables):
 
 
 class SampleRateRow(Tables):
-    """The rate at which a judge looks at an app's traces from a moment on.
+    """The rate at which a judge looks at an app's traces in the hour that begins at `starts_at`.
 
     Attributes:
         app: '' where unknown.
         rate: in force, 0..1.
         configured: by the settings.
         cause: why they differ: `configured`, `floor` or `budget`.
+        traces: of the app that the judge might have looked at in the hour before.
     """
 
     __tablename__ = "sample_rate"
@@ -76,6 +79,7 @@ class SampleRateRow(Tables):
     rate: Mapped[float]
     configured: Mapped[float]
     cause: Mapped[str]
+    traces: Mapped[int] = mapped_column(BigInteger)
 
 
 class CheckTraceRow(Tables):

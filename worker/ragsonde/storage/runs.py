@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from psycopg.rows import dict_row
 
 from ragsonde.storage.engine import pipelined_transaction
+from ragsonde.storage.reservations import HELD, charge, give_back
 from ragsonde.storage.result_rows import JudgedResult, insert_calls, insert_results, sum_spending
 from ragsonde.storage.trace_rows import (
     SELECT_TRACE,
@@ -38,17 +39,17 @@ if TYPE_CHECKING:
     from ragsonde_schemas.evaluation import EvaluationKey, EvaluationResult
     from ragsonde_schemas.judge_call import JudgeCall
 
-_CLAIM = """
+_CLAIM = f"""
 UPDATE evaluation
 SET state = 'running', starts = starts + 1, unfinished_starts = unfinished_starts + 1,
     lease_until = %(lease_until)s
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
   AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
   AND (state = ANY(%(sources)s) AND next_attempt_at <= %(now)s OR state = 'running' AND lease_until < %(now)s)
-RETURNING starts, unfinished_starts, attempts, created_at
-"""
+RETURNING starts, unfinished_starts, attempts, created_at, {HELD}
+"""  # noqa: S608  # constants
 
-_FINISH = """
+_FINISH = f"""
 UPDATE evaluation
 SET state = CASE WHEN state = 'superseded' THEN state ELSE %(state)s END, cause = %(cause)s,
     unfinished_starts = 0, attempts = attempts + %(attempts)s, lease_until = NULL, next_attempt_at = NULL,
@@ -59,11 +60,11 @@ SET state = CASE WHEN state = 'superseded' THEN state ELSE %(state)s END, cause 
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
   AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
   AND starts = %(starts)s AND unfinished_starts > 0 AND (state = ANY(%(sources)s) OR state = 'superseded')
-RETURNING state, calls
-"""
+RETURNING state, calls, {HELD}
+"""  # noqa: S608  # constants
 """Superseded with unfinished starts: a newer revision came while we were running."""
 
-_POSTPONE = """
+_POSTPONE = f"""
 UPDATE evaluation
 SET state = CASE WHEN state = 'superseded' THEN state ELSE 'waiting' END, cause = %(cause)s,
     unfinished_starts = 0, lease_until = NULL, queued_until = NULL,
@@ -75,11 +76,10 @@ SET state = CASE WHEN state = 'superseded' THEN state ELSE 'waiting' END, cause 
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
   AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
   AND starts = %(starts)s AND unfinished_starts > 0 AND (state = ANY(%(sources)s) OR state = 'superseded')
-RETURNING state, calls
-"""
+RETURNING state, calls, {HELD}
+"""  # noqa: S608  # constants
 
-
-_SHED = """
+_SHED = f"""
 UPDATE evaluation
 SET state = CASE WHEN state = 'superseded' THEN state ELSE 'shed' END, cause = %(cause)s,
     unfinished_starts = 0, lease_until = NULL, queued_until = NULL, next_attempt_at = NULL,
@@ -87,8 +87,8 @@ SET state = CASE WHEN state = 'superseded' THEN state ELSE 'shed' END, cause = %
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
   AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
   AND starts = %(starts)s AND unfinished_starts > 0 AND (state = ANY(%(sources)s) OR state = 'superseded')
-RETURNING state
-"""
+RETURNING state, calls, {HELD}
+"""  # noqa: S608  # constants
 """Running, and so by way of waiting: nothing was asked."""
 
 
@@ -122,7 +122,9 @@ def claim_evaluation(
         found = claim.fetchone()
         if found is None:
             return None
-        start = _Start(*found)
+        *start_columns, calls_held, tokens_held, usd_held, held_at = found
+        start = _Start(*start_columns)
+        give_back(connection, columns, (calls_held, tokens_held, usd_held, held_at), calls=())
         row = texts.fetchone()
     is_expired = row is None or not row["has_texts"]
     return ClaimedEvaluation(
@@ -209,8 +211,8 @@ def shed_evaluation(engine: Engine, claimed: ClaimedEvaluation, *, now: datetime
         "sources": list_sources(EvaluationState.WAITING),
     }
     with pipelined_transaction(engine) as connection:
-        row = connection.execute(_SHED, columns).fetchone()
-    return row is not None and row[0] == EvaluationState.SHED
+        state = _end_run(connection, _SHED, columns, calls=())
+    return state is EvaluationState.SHED
 
 
 def _end_run(
@@ -219,8 +221,10 @@ def _end_run(
     """The state in which the statement leaves the evaluation, with the calls of the run; None: not ours."""
     ended = connection.execute(statement, {**columns, **sum_spending(calls)._asdict()}).fetchone()
     if ended is None:
+        charge(connection, columns["judge"], calls, now=columns["now"])
         return None
-    state, total = ended
+    state, total, *held = ended
+    give_back(connection, columns, held, calls=calls)
     insert_calls(connection, columns, calls, total=total)
     return EvaluationState(state)
 

@@ -1,0 +1,123 @@
+"""What the monitor does for judges: the rates of each hour, and how much of the budgets is spent."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from ragsonde.exposition.labels import judge_label
+from ragsonde.exposition.series import JUDGE_BUDGET_RATIO, JUDGE_SAMPLE_RATE
+from ragsonde.monitor import Job
+from ragsonde.sampling import choose_rate, foresee_share, foresee_traces, measure_spent
+from ragsonde.storage.reservations import begin_period
+from ragsonde.storage.sample_rates import HourlyRate, count_looked_at, read_profile, read_rates, write_rates
+from ragsonde.storage.spending import read_spent, write_profile
+from ragsonde_schemas.spending import Period
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Engine
+
+    from ragsonde.exposition.registry import Series
+    from ragsonde.judging.options import JudgeOptions
+    from ragsonde.ports import Clock
+
+logger = logging.getLogger(__name__)
+
+RATES, BUDGETS = "rates", "budgets"
+JUDGE_JOB_NAMES = (RATES, BUDGETS)
+RATE_SECONDS = 60.0
+BUDGET_SECONDS = 15.0
+HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeChores:
+    """The jobs' work, with what it needs.
+
+    Attributes:
+        judges: as configured.
+        fingerprints: of each, by name.
+    """
+
+    engine: Engine
+    judges: Sequence[JudgeOptions]
+    fingerprints: Mapping[str, str]
+    series: Series
+    clock: Clock
+
+    def build_jobs(self) -> tuple[Job, ...]:
+        """All jobs, as the monitor runs them."""
+        return (
+            Job(name=RATES, interval_seconds=RATE_SECONDS, run=self.set_rates),
+            Job(name=BUDGETS, interval_seconds=BUDGET_SECONDS, run=self.show_budgets, is_exclusive=False),
+        )
+
+    def set_rates(self) -> None:
+        """Writes the rates of this hour for every app and judge that had traces in the last one, once.
+
+        A floor raises a rate, a budget that would not last lowers it.
+        """
+        hour = begin_period(Period.HOUR, now=self.clock.now())
+        if any(starts_at == hour for starts_at, _ in read_rates(self.engine, now=hour).values()):
+            return
+        counts = count_looked_at(self.engine, since=hour - HOUR, until=hour)
+        rates: list[HourlyRate] = []
+        for options in self.judges:
+            of_apps = {app: count for (app, judge), count in counts.items() if judge == options.name}
+            share = self._find_affordable(options, sum(of_apps.values()))
+            for app, count in of_apps.items():
+                rate = choose_rate(
+                    options.sample, floor=options.min_per_hour, last_hour=count, affordable_share=share
+                )
+                rates.append(
+                    HourlyRate(app, options.name, rate.value, options.sample, rate.cause.value, count)
+                )
+        written = write_rates(self.engine, rates, hour=hour)
+        if written:
+            logger.info("sample_rates_set", extra={"rates": written, "hour": hour.isoformat()})
+
+    def show_budgets(self) -> None:
+        """Shows how much of each limit is spent or reserved, and the rates in force."""
+        now = self.clock.now()
+        ratios: dict[tuple[str, ...], float] = {}
+        for options in self.judges:
+            label = self._label(options)
+            for limit in options.budget.limits if options.budget else ():
+                spent = read_spent(self.engine, options.name, period=limit.period, now=now)
+                ratios[label, limit.period.value] = measure_spent(spent, limit)
+        self.series.replace(JUDGE_BUDGET_RATIO, ratios)
+        by_name = {options.name: self._label(options) for options in self.judges}
+        self.series.replace(
+            JUDGE_SAMPLE_RATE,
+            {
+                (by_name[judge], app): rate
+                for (app, judge), (_, rate) in read_rates(self.engine, now=now).items()
+                if judge in by_name
+            },
+        )
+
+    def _label(self, options: JudgeOptions) -> str:
+        return judge_label(options.name, self.fingerprints[options.name])
+
+    def _find_affordable(self, options: JudgeOptions, last_hour: int) -> float | None:
+        """Which share of what would be spent until midnight (UTC) the day's limits can pay; None: not known.
+
+        What is to come is guessed from the last hour and the profile of the week, at what an evaluation has
+        cost today.
+        """
+        daily = [
+            limit for limit in (options.budget.limits if options.budget else ()) if limit.period is Period.DAY
+        ]
+        if not daily:
+            return None
+        now = self.clock.now()
+        shares = read_profile(self.engine, options.name, now=now)
+        if shares is not None:
+            write_profile(self.engine, options.name, self.fingerprints[options.name], shares=shares)
+        spent = read_spent(self.engine, options.name, period=Period.DAY, now=now)
+        to_come = foresee_traces(last_hour, shares, hour=now.hour) * options.sample
+        return min((foresee_share(spent, limit, runs=to_come) for limit in daily), default=None)

@@ -1,0 +1,167 @@
+"""The rates at which judges look at apps' traces: written by the monitor each hour, read by workers."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.dialects.postgresql import insert
+
+from ragsonde.storage.engine import translating_losses
+from ragsonde.storage.tables import EvaluationRow, SampleRateRow
+from ragsonde_schemas.errors import RagsondeError
+from ragsonde_schemas.evaluation import EvaluationState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Engine
+
+    from ragsonde.ports import Clock
+
+logger = logging.getLogger(__name__)
+
+REFRESH = timedelta(seconds=30)
+LONGEST_FORCE = timedelta(hours=2)
+"""A rate holds for its hour, and for the next one until the monitor has written that one's."""
+KEPT = timedelta(days=8)
+"""A week of hourly counts is a judge's profile."""
+HOURS = 24
+
+_NEVER_LOOKED_AT = (EvaluationState.FILTERED, EvaluationState.NOT_EVALUABLE)
+
+
+class HourlyRate(NamedTuple):
+    """A rate for one app and judge in one hour, and what it was chosen from.
+
+    Attributes:
+        cause: `configured`, `floor` or `budget`.
+        traces: of the app that the judge might have looked at in the hour before.
+    """
+
+    app: str
+    judge: str
+    rate: float
+    configured: float
+    cause: str
+    traces: int
+
+
+class PostgresSampleRates:
+    """The `ports.SampleRates` over the table `sample_rate`; read again every 30 s.
+
+    While it cannot be read, what was read last holds, as long as its hour lasts: no trace waits for its rate.
+
+    Args:
+        engine: of this process.
+        clock: tells which rates are in force.
+        configured: by judge, where the table has none.
+    """
+
+    def __init__(self, engine: Engine, *, clock: Clock, configured: Mapping[str, float]) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._configured = dict(configured)
+        self._lock = threading.Lock()
+        self._read_at: datetime | None = None
+        self._rates: dict[tuple[str, str], tuple[datetime, float]] = {}
+
+    def find(self, app: str, judge: str) -> float:
+        """The rate in force, 0..1."""
+        now = self._clock.now()
+        with self._lock:
+            is_stale = self._read_at is None or not timedelta() <= now - self._read_at < REFRESH
+            if is_stale:
+                self._read_at = now
+        if is_stale:
+            self._refresh(now)
+        starts_at, rate = self._rates.get((app, judge), (None, 0.0))
+        is_in_force = starts_at is not None and now - starts_at < LONGEST_FORCE
+        return rate if is_in_force else self._configured[judge]
+
+    def _refresh(self, now: datetime) -> None:
+        try:
+            self._rates = read_rates(self._engine, now=now)
+        except RagsondeError as error:
+            logger.warning("sample_rates_not_read", extra={"error": type(error).__name__})
+
+
+def read_rates(engine: Engine, *, now: datetime) -> dict[tuple[str, str], tuple[datetime, float]]:
+    """By app and judge, the newest rate that has begun, with when it began.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    row = SampleRateRow
+    query = (
+        select(row.app, row.judge, row.starts_at, row.rate)
+        .where(row.starts_at <= now, row.starts_at > now - LONGEST_FORCE)
+        .order_by(row.starts_at)
+    )
+    with translating_losses(), engine.connect() as connection:
+        return {(app, judge): (starts_at, rate) for app, judge, starts_at, rate in connection.execute(query)}
+
+
+def count_looked_at(engine: Engine, *, since: datetime, until: datetime) -> dict[tuple[str, str], int]:
+    """How many traces of an app a judge might have looked at, by app and judge: judged, waiting or left out.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    row = EvaluationRow
+    query = (
+        select(row.app, row.judge, func.count())
+        .where(
+            row.created_at >= since,
+            row.created_at < until,
+            row.revision == 1,
+            row.state.not_in([state.value for state in _NEVER_LOOKED_AT]),
+        )
+        .group_by(row.app, row.judge)
+    )
+    with translating_losses(), engine.connect() as connection:
+        return {(app, judge): count for app, judge, count in connection.execute(query)}
+
+
+def write_rates(engine: Engine, rates: Sequence[HourlyRate], *, hour: datetime) -> int:
+    """Stores the rates of the hour that begins then, and forgets those over a week old.
+
+    A rate that is stored already stays: within an hour it never changes.
+
+    Returns:
+        How many were new.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    with translating_losses(), engine.begin() as connection:
+        connection.execute(delete(SampleRateRow).where(SampleRateRow.starts_at < hour - KEPT))
+        if not rates:
+            return 0
+        rows = [{**rate._asdict(), "starts_at": hour} for rate in rates]
+        statement = insert(SampleRateRow).on_conflict_do_nothing().returning(SampleRateRow.app)
+        return len(connection.execute(statement, rows).all())
+
+
+def read_profile(engine: Engine, judge: str, *, now: datetime) -> tuple[float, ...] | None:
+    """Which share of a day's traces comes in each hour of the day (UTC), from the last week; they sum to 1.
+
+    None before there is a day of counts, or where nothing came.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    row = SampleRateRow
+    query = select(row.starts_at, func.sum(row.traces)).where(row.judge == judge).group_by(row.starts_at)
+    with translating_losses(), engine.connect() as connection:
+        counts = {starts_at: int(count) for starts_at, count in connection.execute(query)}
+    if not counts or now - min(counts) < timedelta(hours=HOURS):
+        return None
+    by_hour = [0] * HOURS
+    for starts_at, count in counts.items():
+        by_hour[(starts_at.astimezone(UTC).hour - 1) % HOURS] += count
+    total = sum(by_hour)
+    return tuple(count / total for count in by_hour) if total else None
