@@ -55,6 +55,10 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.why:why",
         "Say what happened to a trace: states, attempts, verdicts, scores, parked messages.",
     ),
+    "cost": Row(
+        "ragsonde.cli.cost:cost",
+        "Say what judges cost a day: calls, tokens, money, share judged, how soon a drop is seen.",
+    ),
     "migrate": Row("ragsonde.cli.migrate:migrate", "Create or upgrade the tables."),
     "list-scorers": Row(
         "ragsonde.cli.list_scorers:list_scorers", "List the scorers and how to read their scores."
