@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragsonde.exposition.labels import DEFAULT_APP, clean_label
+from ragsonde.exposition.labels import clean_label
+from ragsonde_schemas.app_name import show_app
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,7 +159,7 @@ class Places:
 
     def admit(self, *, app: str, environment: str, release: str) -> Place:
         """The place under which a trace is counted; an app that is not named has no named release either."""
-        app_label = self._apps.admit(app or DEFAULT_APP)
+        app_label = self._apps.admit(show_app(app))
         environment_label = self._environments.admit(environment)
         release_label = OTHER if app_label == OTHER else self._release(app_label, environment_label, release)
         place = Place(app_label, environment_label, release_label)

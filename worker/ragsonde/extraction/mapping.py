@@ -10,6 +10,7 @@ from ragsonde.extraction.mapping_paths import compile_path, show_expression
 from ragsonde.extraction.mapping_tree import read_tree
 from ragsonde.extraction.mapping_values import MAPPED_FIELDS, Reader
 from ragsonde.extraction.options import RetrievalOptions
+from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.errors import Cause, ExtractionError
 from ragsonde_schemas.trace import ContextOrigin, Reference
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 RULE_CHARACTERS = 80
 """A path in the name of a rule is cut to so many."""
-
-_UNKNOWN_APP = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +175,7 @@ def _compile(place: int, options: ExtractionOptions) -> CompiledRule:
 
 
 def _is_match(match: MatchOptions, found: Findings) -> bool:
-    app = (found.app or "").strip() or _UNKNOWN_APP
+    app = show_app((found.app or "").strip())
     return (
         (match.app is None or app in match.app)
         and (match.environment is None or (found.environment or "").strip() in match.environment)

@@ -5,28 +5,52 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragsonde.assembly.records import gather_records
-from ragsonde.pipeline.admitting import admit, park
+from ragsonde.pipeline.admitting import admit, describe_fault, park
+from ragsonde.pipeline.late_spans import (
+    describe_place,
+    keep_place,
+    list_known_turns,
+    list_other_places,
+    name_effect,
+    warn_of_late_spans,
+    withdraw_merged,
+)
 from ragsonde.pipeline.reading import read_traces
 from ragsonde_schemas.decoded import Receipt
 from ragsonde_schemas.envelope import Envelope
-from ragsonde_schemas.errors import DecodeError, ParkReason
-from ragsonde_schemas.open_record import AdmittedRecord, FilterCause, LateEffect, OpenRecordKey
+from ragsonde_schemas.errors import DatabaseLostError, DecodeError, ParkReason
+from ragsonde_schemas.open_record import FilterCause, LateEffect, OpenRecordKey
 
 if TYPE_CHECKING:
     from ragsonde.pipeline.stages import Stages
+    from ragsonde_schemas.decoded import WholeTrace
     from ragsonde_schemas.evaluation import Admission, EvaluationKey
-    from ragsonde_schemas.open_record import ClaimedRecord
-    from ragsonde_schemas.trace import Trace
+    from ragsonde_schemas.open_record import AdmittedRecord, ClaimedRecord
 
 CLAIMS_BEFORE_PARKING = 4
 """One that was claimed three times and never settled ends its process, or meets a fault of ours."""
+
+
+def close_sparing_others(key: OpenRecordKey, stages: Stages) -> tuple[EvaluationKey, ...]:
+    """As `close_record`; an exception leaves the trace to the sweeper, and the others of its message alone.
+
+    Raises:
+        DatabaseLostError: call again.
+    """
+    try:
+        return close_record(key, stages)
+    except DatabaseLostError:
+        raise
+    except Exception as error:  # noqa: BLE001  # its claims are counted: at the fourth it is parked
+        stages.on_fault(error, key.trace_id)
+        return ()
 
 
 def close_record(key: OpenRecordKey, stages: Stages) -> tuple[EvaluationKey, ...]:
     """Closes a trace that is due: its records are admitted; the keys of the evaluations still to be run.
 
     Not due, or in another worker's hands: nothing. Spans that come meanwhile keep it open, so that it is
-    closed once more.
+    closed once more. A record that cannot be read or stored is parked, and the trace's others go on.
 
     Raises:
         DatabaseLostError: call again.
@@ -47,55 +71,60 @@ def close_record(key: OpenRecordKey, stages: Stages) -> tuple[EvaluationKey, ...
 
 
 def _admit_all(claimed: ClaimedRecord, stages: Stages, *, deadline: float) -> tuple[EvaluationKey, ...]:
+    turns, is_faulty = _gather_turns(claimed, stages), False
     admissions: list[Admission] = []
     places: list[AdmittedRecord] = []
-    for trace in _read_claimed(claimed, stages):
-        if stages.clock.monotonic() >= deadline:
-            # the lease may be over, and another worker may know more spans: what it admits must stay newer
-            return ()
-        placed = keep_place(trace, claimed)
-        admissions.append(admit(placed, stages))
-        places.append(
-            AdmittedRecord(record_key=placed.record_key, app=placed.app, occurred_at=placed.occurred_at)
-        )
-    if stages.spans.settle(claimed, admitted=places):
+    for turn in turns or ():
+        try:
+            for trace in read_traces(turn, stages, receipt=Receipt(received_at=claimed.first_received_at)):
+                if stages.clock.monotonic() >= deadline:
+                    # the lease may be over, and another worker may know more spans: its must stay the newer
+                    return ()
+                placed = keep_place(trace, claimed)
+                admissions.append(admit(placed, stages))
+                places.append(describe_place(placed, admissions[-1], turn, claimed))
+                if admissions[-1].kind == "over_limit":
+                    warn_of_late_spans(admissions[-1], turn, places[-1], stages)
+        except DatabaseLostError:
+            raise
+        except Exception as error:  # noqa: BLE001  # of one record: the trace's others go on
+            is_faulty = True
+            _park_fault(error, claimed, stages)
+    is_complete = turns is not None and not is_faulty
+    is_merged = is_complete and withdraw_merged(turns or (), claimed, stages)
+    if stages.spans.settle(claimed, admitted=[*list_other_places(claimed, turns or ()), *places]):
         stages.sink.on_closed(claimed.reason)
         if claimed.closed_before:
-            stages.sink.on_late_spans(_name_effect(admissions))
-        elif not admissions:
+            stages.sink.on_late_spans(LateEffect.REVISION if is_merged else name_effect(admissions))
+        elif is_complete and not admissions:
             stages.sink.on_filtered(FilterCause.NOT_RAG)
     return tuple(key for admission in admissions for key in admission.pending)
 
 
-def _read_claimed(claimed: ClaimedRecord, stages: Stages) -> list[Trace]:
-    """The traces of all root turns; one that cannot be read is parked and leaves the others alone."""
-    receipt = Receipt(received_at=claimed.first_received_at)
-    traces: list[Trace] = []
-    for whole in gather_records(claimed.spans, format_name=claimed.format, warnings=claimed.warnings):
-        try:
-            traces += read_traces(whole, stages, receipt=receipt)
-        except DecodeError as error:
-            park(wrap_spans(claimed, stages), error, stages)
-    return traces
+def _gather_turns(claimed: ClaimedRecord, stages: Stages) -> tuple[WholeTrace, ...] | None:
+    """The trace's turns; None where its spans could not be read, and it is parked."""
+    if claimed.fault:
+        park(wrap_spans(claimed, stages), DecodeError(ParkReason.INTERNAL_ERROR, claimed.fault), stages)
+        return None
+    try:
+        return gather_records(
+            claimed.spans,
+            format_name=claimed.format,
+            warnings=claimed.warnings,
+            known_turns=list_known_turns(claimed),
+        )
+    except Exception as error:  # noqa: BLE001  # of one trace
+        _park_fault(error, claimed, stages)
+        return None
 
 
-def keep_place(trace: Trace, claimed: ClaimedRecord) -> Trace:
-    """The trace under the app and day where its first revision is stored.
-
-    Its root may come after it was stored without one, and say another app or time: as another record beside
-    the first it would count twice.
-    """
-    place = next((one for one in claimed.admitted if one.record_key == trace.record_key), None)
-    if place is None or (place.app, place.occurred_at.date()) == (
-        trace.app,
-        trace.occurred_at.date(),
-    ):
-        return trace
-    warning = f"app, occurred_at: kept as first stored, app {place.app or 'default'} at {place.occurred_at}"
-    extraction = trace.extraction.model_copy(update={"warnings": (*trace.extraction.warnings, warning)})
-    return trace.model_copy(
-        update={"app": place.app, "occurred_at": place.occurred_at, "extraction": extraction}
-    )
+def _park_fault(error: Exception, claimed: ClaimedRecord, stages: Stages) -> None:
+    """Parks the trace under its name for what one of its records met."""
+    if not isinstance(error, DecodeError):
+        stages.on_fault(error, claimed.trace_id)
+        what = f"reading the {len(claimed.spans)} spans of trace {claimed.trace_id}"
+        error = describe_fault(error, what=what, where="spans")
+    park(wrap_spans(claimed, stages), error, stages)
 
 
 def wrap_spans(claimed: ClaimedRecord, stages: Stages) -> Envelope:
@@ -120,10 +149,3 @@ def _give_up(claimed: ClaimedRecord, stages: Stages) -> None:
     )
     park(wrap_spans(claimed, stages), error, stages)
     stages.spans.settle(claimed, admitted=())
-
-
-def _name_effect(admissions: list[Admission]) -> LateEffect:
-    kinds = {admission.kind for admission in admissions}
-    if kinds & {"new", "revision"}:
-        return LateEffect.REVISION
-    return LateEffect.OVER_LIMIT if "over_limit" in kinds else LateEffect.UNCHANGED
