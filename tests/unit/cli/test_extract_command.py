@@ -22,11 +22,19 @@ def call(capsys, *arguments):
 
 def test_the_tree_is_what_paths_are_written_against(capsys):
     code, out, err = call(capsys, SAMPLES / "langchain_openinference.otlp.json", "--tree")
-    (tree,) = map(json.loads, out.splitlines())
+    tree = json.loads(out)
     assert (code, err) == (0, "")
     assert {"input", "output", "metadata", "attributes", "spans"} <= tree.keys()
     assert tree["metadata"]["user_id"] == "u-77"
     assert len(tree["spans"]) == 9
+
+
+def test_the_tree_is_indented_for_people_and_one_line_for_scripts(capsys):
+    _, shown, _ = call(capsys, SAMPLES / "langchain_openinference.otlp.json", "--tree")
+    _, compact, _ = call(capsys, SAMPLES / "langchain_openinference.otlp.json", "--tree", "--output", "json")
+    assert shown.startswith('{\n  "input": "')
+    assert compact.count("\n") == 1
+    assert json.loads(shown) == json.loads(compact)
 
 
 def test_a_trace_spread_over_the_lines_of_a_file_is_one_tree(capsys, tmp_path):

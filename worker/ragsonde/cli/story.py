@@ -6,6 +6,8 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.cli.causes import MEANINGS
+from ragsonde.cli.program import name_command
+from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.open_record import ClosingReason
 from ragsonde_schemas.score import Score
@@ -62,7 +64,7 @@ def tell_history(history: TraceHistory, *, similar_ids: Sequence[str] = ()) -> I
         if similar_ids:
             yield Line("stored ids that contain it, the newest days first:")
         for similar_id in similar_ids:
-            yield Line(f"  ragsonde why {shlex.quote(similar_id)}")
+            yield Line(f"  {name_command(f'why {shlex.quote(similar_id)}')}")
     if history.spans is not None:
         yield _tell_spans(history.trace_id, history.spans)
     for revision in history.revisions:
@@ -83,7 +85,7 @@ def _tell_spans(trace_id: str, spans: GatheredSpans) -> Line:
 
 
 def _tell_revision(revision: RevisionHistory) -> Iterator[Line]:
-    app = revision.key.app or "default"
+    app = show_app(revision.key.app)
     place = "".join(
         f", {name}" for name in (revision.environment, revision.release, revision.variant) if name
     )
