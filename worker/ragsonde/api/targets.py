@@ -143,7 +143,9 @@ def _post(url: str, *, question: dict[str, Any], timeout_seconds: float) -> obje
     except urllib.error.HTTPError as error:
         raise InputError(f"{url} answered {error.code} {error.reason}") from error
     except (urllib.error.URLError, TimeoutError) as error:
-        raise InputError(f"{url} cannot be reached: {getattr(error, 'reason', error)}") from error
+        reason = getattr(error, "reason", error)
+        words = getattr(reason, "strerror", None) or reason
+        raise InputError(f"{url} cannot be reached: {words}") from error
     if len(body) > LARGEST_REPLY_BYTES:
         raise InputError(f"{url} answered more than {LARGEST_REPLY_BYTES} bytes")
     try:
