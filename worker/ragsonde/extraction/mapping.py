@@ -10,6 +10,7 @@ from ragsonde.extraction.mapping_paths import compile_path, show_expression
 from ragsonde.extraction.mapping_tree import read_tree
 from ragsonde.extraction.mapping_values import MAPPED_FIELDS, Reader
 from ragsonde.extraction.options import RetrievalOptions
+from ragsonde.extraction.unknown_keys import forget_used_keys
 from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.errors import Cause, ExtractionError
 from ragsonde_schemas.trace import ContextOrigin, Reference
@@ -96,6 +97,11 @@ class Mappings:
         for field in fields:
             found = apply_paths(found, rule, field=field, tree=tree)
         return found
+
+    def settle_warnings(self, found: Findings, record: Record) -> Findings:
+        """The findings without warnings of what paths and functions have made untrue."""
+        rule = self.choose(found)
+        return found if rule is None else forget_used_keys(found, record, paths=rule.paths)
 
 
 def apply_paths(found: Findings, rule: CompiledRule, *, field: str, tree: Tree) -> Findings:
