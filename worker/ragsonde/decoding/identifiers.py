@@ -13,7 +13,7 @@ from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.message import TRACE_ID_MAX_CHARACTERS
 
 if TYPE_CHECKING:
-    from ragsonde.decoding.json_fields import Place
+    from ragsonde.decoding.json_text import Place
 
 TRACE_ID_BYTES = 16
 SPAN_ID_BYTES = 8

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import re
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragsonde.decoding.protobuf_wire import to_signed
 from ragsonde.decoding.wording import describe_value
 from ragsonde.extraction.paths import format_path
 from ragsonde_schemas.errors import DecodeError, ParkReason
 
-Place = tuple[str | int, ...]
-"""The keys and indices that lead to a value."""
+if TYPE_CHECKING:
+    from ragsonde.decoding.json_text import Place
 
 _INTEGER = re.compile(r"[-+]?\d{1,20}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?\d{1,40}(?:\.\d{0,40})?(?:[eE][-+]?\d{1,3})?", re.ASCII)

@@ -18,8 +18,8 @@ from ragsonde.decoding.identifiers import (
 )
 from ragsonde.decoding.instants import read_instant
 from ragsonde.decoding.json_attributes import JsonAttributeReader
-from ragsonde.decoding.json_fields import Place, read_object, take_object, take_objects, take_text
-from ragsonde.decoding.span_limits import check_indices, check_span_count
+from ragsonde.decoding.json_fields import read_object, take_object, take_objects, take_text
+from ragsonde.decoding.span_limits import check_span_count, drop_high_indices
 from ragsonde.extraction.span_tree import SpanTree
 from ragsonde.extraction.texts import describe_mending
 from ragsonde_schemas.decoded import Decoded, WholeTrace
@@ -27,7 +27,9 @@ from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.span import Span, SpanEvent
 
 if TYPE_CHECKING:
-    from ragsonde.decoding.json_text import JsonDocument
+    from collections.abc import Sequence
+
+    from ragsonde.decoding.json_text import JsonDocument, Place
     from ragsonde.decoding.limits import DecodingLimits
 
 FORMAT = "mlflow_trace"
@@ -75,9 +77,9 @@ def decode_mlflow_trace(document: JsonDocument, limits: DecodingLimits) -> Decod
             ParkReason.INVALID_MESSAGE, "found no span, expected at least one", where="data.spans"
         )
         raise faults[0] if faults else empty
-    check_indices(spans, limits=limits)
+    described = _describe_trace(info, inner, reader)
     warnings = (*describe_mending(document.mended), *reader.warnings)
-    whole = _build_whole(spans, _describe_trace(info, inner, reader), warnings=warnings)
+    whole = _build_whole(drop_high_indices(spans, limits=limits), described, warnings=warnings)
     return Decoded(format=FORMAT, records=(whole,), faults=tuple(faults))
 
 
@@ -162,7 +164,9 @@ def _describe_trace(
     return attributes
 
 
-def _build_whole(spans: list[Span], described: dict[str, Any], *, warnings: tuple[str, ...]) -> WholeTrace:
+def _build_whole(
+    spans: Sequence[Span], described: dict[str, Any], *, warnings: tuple[str, ...]
+) -> WholeTrace:
     """The trace under its earliest root; without one, under the earliest span whose parent is not there."""
     tree = SpanTree(spans)
     root = next(iter((*tree.roots, *tree.orphans, *tree.spans)))
