@@ -134,7 +134,7 @@ def _read_span_id(value: object, place: Place) -> str:
 
 
 def _strip_prefix(value: object) -> object:
-    return value.removeprefix("0x") if isinstance(value, str) else value
+    return value.removeprefix("0x").removeprefix("0X") if isinstance(value, str) else value
 
 
 def _read_event(event: dict[str, Any], place: Place, reader: JsonAttributeReader) -> SpanEvent:
