@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.assembly.records import gather_records
 from ragsonde.pipeline.admitting import admit, describe_fault, park
@@ -32,7 +32,9 @@ CLAIMS_BEFORE_PARKING = 4
 
 
 def close_sparing_others(key: OpenRecordKey, stages: Stages) -> tuple[EvaluationKey, ...]:
-    """As `close_record`; an exception leaves the trace to the sweeper, and the others of its message alone.
+    """As `close_record`; an exception parks the trace by name and leaves the others of its message alone.
+
+    The sweeper brings it again when its lease is over.
 
     Raises:
         DatabaseLostError: call again.
@@ -41,8 +43,8 @@ def close_sparing_others(key: OpenRecordKey, stages: Stages) -> tuple[Evaluation
         return close_record(key, stages)
     except DatabaseLostError:
         raise
-    except Exception as error:  # noqa: BLE001  # its claims are counted: at the fourth it is parked
-        stages.on_fault(error, key.trace_id)
+    except Exception as error:  # noqa: BLE001  # of one trace
+        _park_fault(error, key.trace_id, stages)
         return ()
 
 
@@ -50,7 +52,8 @@ def close_record(key: OpenRecordKey, stages: Stages) -> tuple[EvaluationKey, ...
     """Closes a trace that is due: its records are admitted; the keys of the evaluations still to be run.
 
     Not due, or in another worker's hands: nothing. Spans that come meanwhile keep it open, so that it is
-    closed once more. A record that cannot be read or stored is parked, and the trace's others go on.
+    closed once more. A record that cannot be read or stored is parked under the trace's name, and the trace's
+    others go on; where that was a fault of ours, all is tried again when the lease is over, twice.
 
     Raises:
         DatabaseLostError: call again.
@@ -70,71 +73,89 @@ def close_record(key: OpenRecordKey, stages: Stages) -> tuple[EvaluationKey, ...
         return _admit_all(claimed, stages, deadline=deadline)
 
 
+class _Done(NamedTuple):
+    """What came of a trace's records so far."""
+
+    admissions: list[Admission]
+    places: list[AdmittedRecord]
+    faults: list[ParkReason]
+
+
 def _admit_all(claimed: ClaimedRecord, stages: Stages, *, deadline: float) -> tuple[EvaluationKey, ...]:
-    turns, is_faulty = _gather_turns(claimed, stages), False
-    admissions: list[Admission] = []
-    places: list[AdmittedRecord] = []
-    for turn in turns or ():
-        try:
-            for trace in read_traces(turn, stages, receipt=Receipt(received_at=claimed.first_received_at)):
-                if stages.clock.monotonic() >= deadline:
-                    # the lease may be over, and another worker may know more spans: its must stay the newer
-                    return ()
-                placed = keep_place(trace, claimed)
-                admissions.append(admit(placed, stages))
-                places.append(describe_place(placed, admissions[-1], turn, claimed))
-                if admissions[-1].kind == "over_limit":
-                    warn_of_late_spans(admissions[-1], turn, places[-1], stages)
-        except DatabaseLostError:
-            raise
-        except Exception as error:  # noqa: BLE001  # of one record: the trace's others go on
-            is_faulty = True
-            _park_fault(error, claimed, stages)
-    is_complete = turns is not None and not is_faulty
-    is_merged = is_complete and withdraw_merged(turns or (), claimed, stages)
-    if stages.spans.settle(claimed, admitted=[*list_other_places(claimed, turns or ()), *places]):
+    turns, faults = _gather_turns(claimed, stages)
+    done = _Done([], [], faults)
+    for turn in turns:
+        if not _admit_turn(turn, claimed, stages, done=done, deadline=deadline):
+            return ()
+    pending = tuple(key for admission in done.admissions for key in admission.pending)
+    if ParkReason.INTERNAL_ERROR in faults and claimed.unfinished_claims < CLAIMS_BEFORE_PARKING - 1:
+        return pending
+    is_merged = not faults and withdraw_merged(turns, claimed, stages)
+    if stages.spans.settle(claimed, admitted=[*list_other_places(claimed, turns), *done.places]):
         stages.sink.on_closed(claimed.reason)
         if claimed.closed_before:
-            stages.sink.on_late_spans(LateEffect.REVISION if is_merged else name_effect(admissions))
-        elif is_complete and not admissions:
+            stages.sink.on_late_spans(LateEffect.REVISION if is_merged else name_effect(done.admissions))
+        elif not done.admissions and not faults:
             stages.sink.on_filtered(FilterCause.NOT_RAG)
-    return tuple(key for admission in admissions for key in admission.pending)
+    return pending
 
 
-def _gather_turns(claimed: ClaimedRecord, stages: Stages) -> tuple[WholeTrace, ...] | None:
-    """The trace's turns; None where its spans could not be read, and it is parked."""
-    if claimed.fault:
-        park(wrap_spans(claimed, stages), DecodeError(ParkReason.INTERNAL_ERROR, claimed.fault), stages)
-        return None
+def _admit_turn(
+    turn: WholeTrace, claimed: ClaimedRecord, stages: Stages, *, done: _Done, deadline: float
+) -> bool:
+    """False when the deadline has passed: another worker may know more spans, and its must stay the newer."""
     try:
-        return gather_records(
+        for trace in read_traces(turn, stages, receipt=Receipt(received_at=claimed.first_received_at)):
+            if stages.clock.monotonic() >= deadline:
+                return False
+            placed = keep_place(trace, claimed)
+            admission = admit(placed, stages)
+            place = describe_place(placed, admission, turn, claimed)
+            done.admissions.append(admission)
+            done.places.append(place)
+            if admission.kind == "over_limit":
+                warn_of_late_spans(admission, turn, place, stages)
+    except DatabaseLostError:
+        raise
+    except Exception as error:  # noqa: BLE001  # of one record: the trace's others go on
+        done.faults.append(_park_fault(error, claimed.trace_id, stages))
+    return True
+
+
+def _gather_turns(claimed: ClaimedRecord, stages: Stages) -> tuple[tuple[WholeTrace, ...], list[ParkReason]]:
+    """The trace's turns; or none, and why the trace was parked."""
+    if claimed.fault:
+        unreadable = DecodeError(ParkReason.INTERNAL_ERROR, claimed.fault, where="spans")
+        return (), [_park_fault(unreadable, claimed.trace_id, stages)]
+    try:
+        turns = gather_records(
             claimed.spans,
             format_name=claimed.format,
             warnings=claimed.warnings,
             known_turns=list_known_turns(claimed),
         )
     except Exception as error:  # noqa: BLE001  # of one trace
-        _park_fault(error, claimed, stages)
-        return None
+        return (), [_park_fault(error, claimed.trace_id, stages)]
+    return turns, []
 
 
-def _park_fault(error: Exception, claimed: ClaimedRecord, stages: Stages) -> None:
-    """Parks the trace under its name for what one of its records met."""
+def _park_fault(error: Exception, trace_id: str, stages: Stages) -> ParkReason:
+    """Parks the trace under its name for what it, or one of its records, met."""
     if not isinstance(error, DecodeError):
-        stages.on_fault(error, claimed.trace_id)
-        what = f"reading the {len(claimed.spans)} spans of trace {claimed.trace_id}"
-        error = describe_fault(error, what=what, where="spans")
-    park(wrap_spans(claimed, stages), error, stages)
+        stages.on_fault(error, trace_id)
+        error = describe_fault(error, what=f"closing trace {trace_id}", where="spans")
+    park(wrap_spans(trace_id, stages), error, stages)
+    return error.reason
 
 
-def wrap_spans(claimed: ClaimedRecord, stages: Stages) -> Envelope:
+def wrap_spans(trace_id: str, stages: Stages) -> Envelope:
     """A message that names the trace, so that one that cannot be closed is parked like any other."""
-    body = OpenRecordKey(trace_id=claimed.trace_id).model_dump_json().encode()
+    body = OpenRecordKey(trace_id=trace_id).model_dump_json().encode()
     return Envelope(
         body=body,
         body_bytes=len(body),
         content_type="application/json",
-        message_key=f"spans:{claimed.trace_id}"[:200],
+        message_key=f"spans:{trace_id}"[:200],
         received_at=stages.clock.now(),
         queue="ragsonde.work",
     )
@@ -147,5 +168,5 @@ def _give_up(claimed: ClaimedRecord, stages: Stages) -> None:
         f"neither well nor badly; trace={claimed.trace_id}; see the log event delivery_failed",
         where="spans",
     )
-    park(wrap_spans(claimed, stages), error, stages)
+    park(wrap_spans(claimed.trace_id, stages), error, stages)
     stages.spans.settle(claimed, admitted=())
