@@ -84,6 +84,7 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
     clock, consumption, stopping = SystemClock(), Consumption(), threading.Event()
     scorers = build_scorers(settings.scorers)
     judges = build_judges(settings.judges)
+    limits = DecodingLimits(body_bytes=settings.max_body_bytes)
     engine = build_engine(database_url, application_name="ragsonde-worker")
     series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
@@ -122,8 +123,8 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
         isolation=isolation,
         formats=load_formats(),
         mappings=Mappings(settings.extraction),
-        resolver=UserCodeResolver(settings.extraction),
-        limits=DecodingLimits(body_bytes=settings.max_body_bytes),
+        resolver=UserCodeResolver(settings.extraction, limits=limits),
+        limits=limits,
         retention_days=settings.retention_days.trace,
         deadline_seconds=settings.deadline_seconds,
         insist=guard.insist,
@@ -160,6 +161,7 @@ def build_worker_series(
             ),
             formats=load_formats().names,
             stages=STAGES,
+            rules=Mappings(settings.extraction).list_rules(),
         ),
     )
     series.state(CONFIG, hash=hash_settings(settings))

@@ -11,7 +11,7 @@ from ragsonde.exposition.labels import clean_label
 from ragsonde_schemas.app_name import show_app
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ragsonde.exposition.declaration import Declaration
 
@@ -29,13 +29,16 @@ class Limits:
         max_apps: apps that are named, in the order they are seen.
         max_environments: environments that are named.
         max_releases: releases that are named, for each app and environment.
-        max_label_values: values of any other open label (judge, scorer, model, rule ...).
+        max_rules: rules of the code by which fields are found; none is made by a producer. Those of the
+            configuration are named beyond that.
+        max_label_values: values of any other open label (judge, scorer, model ...).
     """
 
     max_lines: int = 10_000
     max_apps: int = 20
     max_environments: int = 5
     max_releases: int = 3
+    max_rules: int = 300
     max_label_values: int = 100
 
 
@@ -88,12 +91,19 @@ class LineBudget:
 
 
 class Vocabulary:
-    """The first so many values of one label."""
+    """The first so many values of one label.
 
-    def __init__(self, label: str, *, max_values: int) -> None:
+    Args:
+        label: its name.
+        max_values: how many of them.
+        known: values that are admitted beside these, for they are configured.
+    """
+
+    def __init__(self, label: str, *, max_values: int, known: Iterable[str] = ()) -> None:
         self._label = label
         self._max_values = max_values
-        self._cleaned: dict[str, str] = {}
+        self._known = {value: clean_label(value) for value in known}
+        self._cleaned: dict[str, str] = dict(self._known)
         self._values: set[str] = set()
         self._lock = Lock()
         self._has_warned = False
@@ -111,7 +121,7 @@ class Vocabulary:
                     return OTHER
                 self._values.add(cleaned)
             # Many raw values may clean to the same one: remember only as many as there may be values.
-            if len(self._cleaned) < self._max_values:
+            if len(self._cleaned) < self._max_values + len(self._known):
                 self._cleaned[value] = cleaned
         return cleaned
 
@@ -125,11 +135,16 @@ class Vocabulary:
 
 
 class Vocabularies:
-    """One vocabulary a label."""
+    """One vocabulary a label.
 
-    def __init__(self, *, max_values: int) -> None:
-        self._max_values = max_values
-        self._by_label: dict[str, Vocabulary] = {}
+    Args:
+        limits: how many values each may have.
+        rules: the configured ones, all of which are named.
+    """
+
+    def __init__(self, limits: Limits, *, rules: Iterable[str] = ()) -> None:
+        self._max_values = limits.max_label_values
+        self._by_label = {"rule": Vocabulary("rule", max_values=limits.max_rules, known=rules)}
 
     def admit(self, label: str, value: str) -> str:
         """The cleaned value of that label, or `other`."""
