@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ragsonde.celery_app import build_celery_app
-from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.health import Health
 from ragsonde.exposition.labels import judge_label, scorer_label
@@ -84,7 +83,7 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
     clock, consumption, stopping = SystemClock(), Consumption(), threading.Event()
     scorers = build_scorers(settings.scorers)
     judges = build_judges(settings.judges)
-    limits = DecodingLimits(body_bytes=settings.max_body_bytes)
+    limits = settings.message_limits
     engine = build_engine(database_url, application_name="ragsonde-worker")
     series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}

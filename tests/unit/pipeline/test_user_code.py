@@ -1,5 +1,6 @@
 """A user's mapping or function that fails: the trace is stored, and its scores are errors."""
 
+import json
 import sys
 
 import pytest
@@ -72,6 +73,32 @@ def test_a_failure_is_an_error_of_every_scorer_and_asks_no_judge(contexts):
     (stored, *_) = stages.traces.evaluations.values()
     assert {outcome.status for outcome in stored.result.outcomes} == {"error"}
     assert "contexts" in stored.trace.extraction.failure
+
+
+def test_after_any_number_of_calls_that_hang_the_next_trace_is_scored(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sometimes.py").write_text(
+        "import threading\n"
+        "def contexts(trace):\n"
+        "    if trace.app == 'hanging':\n"
+        "        threading.Event().wait()\n"
+        "    return ['found']\n"
+    )
+    source = {"function": "sometimes:contexts"}
+    entries = [
+        ExtractionOptions.model_validate(
+            {"match": {"app": "hanging"}, "contexts": {**source, "timeout_seconds": 0.01}}
+        ),
+        ExtractionOptions.model_validate({"contexts": source}),
+    ]
+    stages = make_stages(FakeJudge("lexical"), mappings=Mappings(entries), resolver=UserCodeResolver(entries))
+    for number in range(20):
+        message = {"trace_id": f"t-{number}", "query": "q", "app": "hanging"}
+        ingest(make_envelope(json.dumps(message).encode()), stages)
+    ingest(make_envelope(json.dumps({"trace_id": "good", "query": "q"}).encode()), stages)
+
+    states = [stored.state.value for stored in stages.traces.evaluations.values()]
+    assert states == ["failed"] * 20 + ["scored"]
 
 
 def test_what_a_function_finds_is_what_is_judged():

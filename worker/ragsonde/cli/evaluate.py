@@ -136,7 +136,8 @@ def evaluate(
     )
     asked = load_target(target, timeout_seconds=target_timeout) if target else None
     evaluation = Evaluation(chosen, choose_judge(judge, settings=settings), asked, on_away=AwayNotes())
-    items, bad_count = read_file(file, rules=build_rules(settings.extraction), skip_bad=skip_bad)
+    rules = build_rules(settings.extraction, limits=settings.message_limits)
+    items, bad_count = read_file(file, rules=rules, skip_bad=skip_bad)
     printer = make_printer(output.value, scorers=chosen, judge=evaluation.judge)
     if demands:
         printer = LastingPrinter(printer)

@@ -49,7 +49,8 @@ def extract(
 
     Messages that are no traces are named on standard error, the others are shown; exit code 2 then.
     """
-    rules = build_rules(read_settings(config).extraction)
+    settings = read_settings(config)
+    rules = build_rules(settings.extraction, limits=settings.message_limits)
     has_failed = False
     for file in files:
         messages = read_messages(file)
