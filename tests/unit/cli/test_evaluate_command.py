@@ -264,6 +264,10 @@ def test_lines_that_are_no_traces_can_be_left_out_and_are_counted(capsys):
         (["traces.jsonl", "--fail-under", "context_positon=1"], "did you mean context_position"),
         (["traces.jsonl", "--fail-under", "context_position=70"], "expected a raw score from 0 to 1"),
         (["traces.jsonl", "--fail-under", "context_position=nan"], "expected a raw score from 0 to 1"),
+        (
+            ["traces.jsonl", *["--fail-under", "context_position=0.9"] * 2],
+            "context_position has 0.9 already; expected it once",
+        ),
         (["traces.jsonl", "--fail-each"], "no scorer that is run has a threshold"),
         (["traces.jsonl", "--target", "nonsense"], "expected module:function"),
         (["traces.jsonl", "--config", "gone.yaml"], "gone.yaml: cannot be read"),

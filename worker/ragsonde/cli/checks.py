@@ -116,7 +116,12 @@ def read_demands(
         InputError: a scorer that is not run, a value that is no number from 0 to 1, or no threshold to check.
     """
     names = [scorer.instance for scorer in scorers]
-    means = dict(_read_mean(text, names=names) for text in fail_under)
+    means: dict[str, float] = {}
+    for text in fail_under:
+        scorer, lowest = _read_mean(text, names=names)
+        if scorer in means:
+            raise InputError(f"--fail-under {text}: {scorer} has {means[scorer]:g} already; expected it once")
+        means[scorer] = lowest
     thresholds = {scorer.instance: scorer.threshold for scorer in scorers if scorer.threshold is not None}
     if has_each and not thresholds and not asserted:
         raise InputError(
