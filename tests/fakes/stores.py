@@ -180,7 +180,11 @@ class FakeTraceStore:
             extraction = row.trace.extraction
             others = [old for old in extraction.warnings if not old.startswith(f"{subject}: ")]
             extraction = extraction.model_copy(update={"warnings": (*others, f"{subject}: {text}")})
-            rows[place] = replace(row, trace=row.trace.model_copy(update={"extraction": extraction}))
+            trace = row.trace.model_copy(update={"extraction": extraction})
+            rows[place] = replace(row, trace=trace)
+            for stored in self.evaluations.values():
+                if (stored.key.trace, stored.key.revision) == (key, revision):
+                    stored.trace = trace
 
     def withdraw(self, key: TraceKey) -> int | None:
         with self._lock:
