@@ -1,13 +1,16 @@
 """One trace has one id, however its exporters write it."""
 
 import base64
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.envelopes import wrap_json
+from builders.envelopes import find_refusal, wrap_json
+from builders.foreign_documents import find_all
 from ragsonde.decoding.table import decode
+from ragsonde_schemas.errors import ParkReason
 
 HEX = "0123456789abcdef"
 TRACE_IDS = st.text(HEX, min_size=32, max_size=32).filter(lambda text: text.strip("0"))
@@ -73,3 +76,32 @@ def test_base64_is_the_same_id_as_hex(trace_id, span_id, parent_id):
 @pytest.mark.parametrize("name", ["tr-ABC", "ABCDEF", "Z" * 32, "ABCDEF0123456789-"])
 def test_names_that_are_no_hex_of_that_length_stay_as_they_came(name):
     assert read_ids(write_datadog(name, "1", None))[0] == name
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"query": "q", "contexts": []},
+        write_otlp(None, "a" * 16, None),
+        write_datadog(None, "1", None),
+        write_trulens(None, "1", None),
+        {"info": {"experiment_id": "0"}, "data": {"spans": [{"span_id": "1"}]}},
+    ],
+)
+def test_messages_and_spans_that_name_no_trace_are_refused(value):
+    assert find_refusal(decode, wrap_json(value)).reason is ParkReason.BAD_TRACE_ID
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"run_type": "chain", "name": "r", "inputs": {"input": "q"}},
+        {"source_nodes": [], "response": "a"},
+        {"retriever": {"documents": []}, "llm": {"replies": ["a"]}},
+    ],
+)
+def test_documents_of_other_tools_that_name_no_trace_get_their_contents_hash(value):
+    (first,), (second,) = (find_all(value), find_all(value))
+    assert re.fullmatch("[0-9a-f]{32}", first.trace_id)
+    assert first.trace_id == second.trace_id
+    assert first.warnings == ("trace_id_derived",)

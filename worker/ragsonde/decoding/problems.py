@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from ragsonde.decoding.wording import describe_value
 from ragsonde.extraction.paths import format_path
-from ragsonde_schemas.message import TraceMessage, WireContext, WireEvaluationWish, WireReference, WireTurn
+from ragsonde_schemas.message import (
+    CONTEXT_UNKNOWN,
+    TraceMessage,
+    WireContext,
+    WireEvaluationWish,
+    WireReference,
+    WireTurn,
+)
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -51,7 +58,8 @@ def list_problems(error: ValidationError, fields: dict[str, Any]) -> list[tuple[
 
 def _describe(place: Place, details: list[ErrorDetails], fields: dict[str, Any]) -> str:
     expected = " or ".join(dict.fromkeys(_describe_expected(item) for item in details))
-    return f"found {_describe_found(place, fields)}, expected {expected}"
+    told = next((item["ctx"]["found"] for item in details if item["type"] == CONTEXT_UNKNOWN), None)
+    return f"found {told or _describe_found(place, fields)}, expected {expected}"
 
 
 def _describe_found(place: Place, fields: dict[str, Any]) -> str:
