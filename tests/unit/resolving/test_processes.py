@@ -1,6 +1,7 @@
 """Users' functions run in a process of their own, which takes what hangs with it."""
 
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -50,10 +51,31 @@ def leave_or_find(trace):
 def read_input(trace):
     return sys.stdin.read() or "nothing to read"
 
+class Text(str):
+    pass
+
+class Score(float):
+    pass
+
+def score_oddly(trace):
+    whole = Context(content="c").model_copy(update={"id": Text("1"), "score": Score(0.5)})
+    return [whole, {"content": Text("d"), "score": Score(0.5), "metadata": {Text("k"): Score(2)}}]
+
 def texts(ids):
     return [f"text of {one}" for one in ids]
 """
-NAMES = ("contexts", "hang", "wait_at_gate", "spin", "leave", "crash", "leave_or_find", "read_input", "texts")
+NAMES = (
+    "contexts",
+    "hang",
+    "wait_at_gate",
+    "spin",
+    "leave",
+    "crash",
+    "leave_or_find",
+    "read_input",
+    "score_oddly",
+    "texts",
+)
 LIMITS = DecodingLimits()
 
 
@@ -104,6 +126,14 @@ def test_a_function_is_given_the_trace_and_what_it_gives_comes_back_read(calls, 
     assert ask(calls, "texts") == {"1": "text of 1", "2": "text of 2"}
     assert ask(calls, "read_input", field="answer") == "nothing to read"
     assert capfd.readouterr().out == ""
+
+
+def test_values_of_the_users_classes_come_back_as_plain_ones(calls):
+    whole, mapped = ask(calls, "score_oddly")
+
+    assert [type(value) for value in (whole.id, whole.score, mapped.content)] == [str, float, str]
+    assert (whole.score, mapped.score, mapped.metadata) == (0.5, 0.5, {"k": 2.0})
+    assert "their_code" not in sys.modules
 
 
 def test_calls_stand_side_by_side_in_one_process(calls):

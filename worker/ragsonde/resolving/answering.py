@@ -101,13 +101,14 @@ def _list_texts(context: FoundContext) -> list[str]:
 
 
 def _make_context_plain(context: FoundContext) -> FoundContext:
+    """The context without values of the user's classes: another process does not know them."""
     return context._replace(
         content=_make_plain(context.content),
         id=_make_plain(context.id),
         source_uri=_make_plain(context.source_uri),
+        score=None if context.score is None else float(context.score),
     )
 
 
 def _make_plain(text: str | None) -> str | None:
-    """The text without a class of the user's that is a kind of `str`: another process does not know it."""
     return None if text is None else str.__str__(text)

@@ -76,7 +76,7 @@ class Child:
         self._is_over = False
         self._outbox: SimpleQueue[bytes | None] = SimpleQueue()
         self._process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-c", _PROGRAM, json.dumps(sys.path)],
+            [sys.executable, "-c", _PROGRAM, json.dumps(list(map(str, sys.path)))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # a Ctrl-C at the terminal ends us, and the process by its closed pipe

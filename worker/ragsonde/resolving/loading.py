@@ -83,6 +83,8 @@ def import_named(name: str) -> object:
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
+        if not f"{module_name}.".startswith(f"{error.name}."):  # the module is there, what it imports is not
+            raise LoadingError(f"importing it failed: {error}; install that, or mend the module") from error
         near = _name_near(module_name, (path.stem for path in Path(here).glob("*.py")))
         raise LoadingError(f"{error}; modules are searched from {here} on{near}") from error
     except ImportError as error:
