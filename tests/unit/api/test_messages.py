@@ -120,6 +120,13 @@ def test_a_dash_is_standard_input(monkeypatch):
     assert read_messages("-") == [("standard input", b'{"trace_id": "a"}')]
 
 
+def test_a_standard_input_that_the_caller_closed_is_told(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+
+    with pytest.raises(InputError, match=r"^standard input: is closed"):
+        read_messages("-")
+
+
 def test_a_file_that_is_not_there_is_an_error_that_says_what_is_expected(tmp_path):
     with pytest.raises(
         InputError, match=r"gone: cannot be read \(No such file.*expected a file of traces, or -"

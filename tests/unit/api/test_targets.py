@@ -133,6 +133,7 @@ def test_a_function_is_loaded_from_the_folder_we_are_in(tmp_path, monkeypatch):
         ("json:__doc__", "is a str, expected a function"),
         ("json", "expected module:function"),
         (":f", "expected module:function"),
+        ("ftp://host/ask", r"expected module:function, .* or an http\(s\) URL"),
         ("http://", "no host in it"),
     ],
 )

@@ -39,6 +39,8 @@ def read_messages(path: str | Path) -> list[Message]:
     is_stdin = str(path) == STDIN
     if not is_stdin and is_promptfoo(path):
         return [Message(test.place, test.body) for test in read_tests(path)]
+    if is_stdin and sys.stdin is None:
+        raise InputError("standard input: is closed; expected traces there, or a file in place of -")
     try:
         body = sys.stdin.buffer.read() if is_stdin else Path(path).read_bytes()
     except OSError as error:

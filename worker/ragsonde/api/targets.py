@@ -83,9 +83,9 @@ def load_target(name: str, *, timeout_seconds: float) -> Target:
             )
         return lambda question: _post(name, question=question, timeout_seconds=timeout_seconds)
     module_name, separator, function_name = name.partition(":")
-    if not separator or not module_name or not function_name:
+    if not separator or not module_name or not function_name or function_name.startswith("//"):
         raise InputError(
-            f"--target {name}: expected module:function, for example my_app.rag:answer, or a URL"
+            f"--target {name}: expected module:function, for example my_app.rag:answer, or an http(s) URL"
         )
     try:
         found: Any = import_named(name)
