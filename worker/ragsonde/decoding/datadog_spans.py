@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragsonde.decoding.identifiers import names_no_parent, read_name
 from ragsonde.decoding.instants import read_instant
 from ragsonde.decoding.json_fields import (
+    read_each,
     read_integer,
     read_list,
     read_object,
@@ -21,7 +22,7 @@ from ragsonde.decoding.json_fields import (
 from ragsonde.decoding.span_limits import check_span_count, drop_high_indices
 from ragsonde.extraction.texts import describe_mending
 from ragsonde_schemas.decoded import Decoded
-from ragsonde_schemas.errors import DecodeError, ParkReason
+from ragsonde_schemas.errors import ParkReason
 from ragsonde_schemas.span import Span
 
 if TYPE_CHECKING:
@@ -55,17 +56,14 @@ def decode_datadog_spans(document: JsonDocument, limits: DecodingLimits) -> Deco
     check_span_count(len(fields["spans"]), limits=limits)
     resource = {f"{_PREFIX}.{key}": fields[key] for key in _MESSAGE_KEYS if fields.get(key) is not None}
     tags = _read_tags(fields, place)
-    spans: list[Span] = []
-    faults: list[DecodeError] = []
     damaged = _find_damaged(document, (*place, "spans"))
-    for span_place, span in take_objects(fields, "spans", place):
+
+    def read(span: object, span_place: Place) -> Span:
         if span_place in damaged:
-            faults.append(damaged[span_place].to_error())
-            continue
-        try:
-            spans.append(_read_span(read_object(span, span_place), span_place, resource, tags))
-        except DecodeError as error:
-            faults.append(error)
+            raise damaged[span_place].to_error()
+        return _read_span(read_object(span, span_place), span_place, resource, tags)
+
+    spans, faults = read_each(take_objects(fields, "spans", place), read)
     if not spans:
         raise document.refusal or faults[0]
     return Decoded(

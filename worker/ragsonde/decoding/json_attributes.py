@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragsonde.decoding.damaged_json import find_damage
 from ragsonde.decoding.json_fields import read_integer, read_list, read_object
-from ragsonde.decoding.span_limits import add_warnings
+from ragsonde.decoding.span_limits import move_warnings
 from ragsonde.decoding.wording import describe_value
 from ragsonde.extraction.paths import format_path
 from ragsonde_schemas.errors import DecodeError
@@ -48,15 +48,13 @@ class JsonAttributeReader:
     def take(self, fields: dict[str, Any], place: Place) -> dict[str, Any]:
         """The `attributes` of a span, event or resource; absent is empty.
 
-        Where some were skipped, one more attribute says so: see `add_warnings`.
+        Where some were skipped, one more attribute says so: see `move_warnings`.
 
         Raises:
             DecodeError: they are neither a list nor an object.
         """
         attributes = self.read_pairs(fields.get("attributes"), (*place, "attributes"))
-        if self.warnings:
-            add_warnings(attributes, self.warnings)
-            self.warnings = []
+        move_warnings(self.warnings, to=attributes)
         return attributes
 
     def read_pairs(self, pairs: object, place: Place) -> dict[str, Any]:

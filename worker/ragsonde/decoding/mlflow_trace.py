@@ -18,8 +18,8 @@ from ragsonde.decoding.identifiers import (
 )
 from ragsonde.decoding.instants import read_instant
 from ragsonde.decoding.json_attributes import JsonAttributeReader
-from ragsonde.decoding.json_fields import read_object, take_object, take_objects, take_text
-from ragsonde.decoding.span_limits import check_span_count, drop_high_indices
+from ragsonde.decoding.json_fields import read_each, read_object, take_object, take_objects, take_text
+from ragsonde.decoding.span_limits import check_any_span, check_span_count, drop_high_indices
 from ragsonde.extraction.span_tree import SpanTree
 from ragsonde.extraction.texts import describe_mending
 from ragsonde_schemas.decoded import Decoded, WholeTrace
@@ -65,18 +65,11 @@ def decode_mlflow_trace(document: JsonDocument, limits: DecodingLimits) -> Decod
     check_span_count(len(inner["spans"]), limits=limits)
     reader = JsonAttributeReader()
     trace_id = _read_trace_id(info, inner["spans"])
-    spans: list[Span] = []
-    faults: list[DecodeError] = []
-    for place, span in take_objects(inner, "spans", ("data",)):
-        try:
-            spans.append(_read_span(read_object(span, place), place, trace_id, reader))
-        except DecodeError as error:
-            faults.append(error)
-    if not spans:
-        empty = DecodeError(
-            ParkReason.INVALID_MESSAGE, "found no span, expected at least one", where="data.spans"
-        )
-        raise faults[0] if faults else empty
+    spans, faults = read_each(
+        take_objects(inner, "spans", ("data",)),
+        lambda span, place: _read_span(read_object(span, place), place, trace_id, reader),
+    )
+    check_any_span(spans, faults, where="data.spans")
     described = _describe_trace(info, inner, reader)
     warnings = (*describe_mending(document.mended), *reader.warnings)
     whole = _build_whole(drop_high_indices(spans, limits=limits), described, warnings=warnings)

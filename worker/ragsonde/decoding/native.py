@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from ragsonde.decoding.foreign_documents import check_count
 from ragsonde.decoding.problems import EXPECTED_TIME, list_problems
 from ragsonde.decoding.wording import describe_value
 from ragsonde.extraction.paths import format_path
@@ -102,9 +103,7 @@ def _check_counts(fields: dict[str, Any], *, limits: DecodingLimits) -> None:
         for key in place:
             value = value.get(key) if isinstance(value, dict) else None
         limit = limits.contexts if place == ("contexts",) else limits.list_items
-        if isinstance(value, list) and len(value) > limit:
-            message = f"found a list of {len(value)}, expected at most {limit}"
-            raise DecodeError(ParkReason.OVER_LIMIT, message, where=format_path(*place))
+        check_count(value, *place, limit=limit)
 
 
 def _drop_ranks(fields: dict[str, Any]) -> list[str]:

@@ -21,7 +21,7 @@ from ragsonde.decoding.json_fields import (
     take_text,
     take_time,
 )
-from ragsonde.decoding.span_limits import check_span_count, drop_high_indices
+from ragsonde.decoding.span_limits import check_any_span, check_span_count, drop_high_indices
 from ragsonde.decoding.tracestate import find_sampling_probability
 from ragsonde.extraction.span_facts import SAMPLING_PROBABILITY
 from ragsonde.extraction.texts import describe_mending
@@ -74,11 +74,8 @@ def decode_otlp_json(document: JsonDocument, limits: DecodingLimits) -> Decoded:
         export.read_all(value, "resourceSpans", (), export.read_resource_spans)
     else:
         export.read_resource_spans(value, ())
-    if not export.spans:
-        if export.faults:
-            raise document.refusal or export.faults[0]
-        where = find_key(value, "resourceSpans")
-        raise DecodeError(ParkReason.INVALID_MESSAGE, "found no span, expected at least one", where=where)
+    faults = [document.refusal] if document.refusal is not None else export.faults
+    check_any_span(export.spans, faults, where=find_key(value, "resourceSpans"))
     return Decoded(
         format=FORMAT,
         spans=drop_high_indices(export.spans, limits=limits),

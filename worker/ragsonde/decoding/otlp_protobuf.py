@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ragsonde.decoding.protobuf_attributes import AttributeReader
 from ragsonde.decoding.protobuf_wire import read_fields
 from ragsonde.decoding.sniffing import PROTOBUF_FIRST_BYTE
-from ragsonde.decoding.span_limits import check_span_count, drop_high_indices
+from ragsonde.decoding.span_limits import check_any_span, check_span_count, drop_high_indices
 from ragsonde.decoding.tracestate import find_sampling_probability
 from ragsonde.decoding.wording import move_error
 from ragsonde.extraction.span_facts import SAMPLING_PROBABILITY
@@ -193,12 +193,8 @@ def decode_otlp_protobuf(body: bytes, limits: DecodingLimits) -> Decoded:
     """
     export = _Export(body, limits)
     export.read()
-    if not export.spans:
-        if export.faults:
-            raise export.other_signal or export.faults[0]
-        raise DecodeError(
-            ParkReason.INVALID_MESSAGE, "found no span, expected at least one", where="resource_spans"
-        )
+    faults = [export.other_signal] if export.other_signal is not None else export.faults
+    check_any_span(export.spans, faults, where="resource_spans")
     return Decoded(
         format=FORMAT,
         spans=drop_high_indices(export.spans, limits=limits),

@@ -8,7 +8,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.decoding.protobuf_wire import read_fields, to_signed
-from ragsonde.decoding.span_limits import add_warnings
+from ragsonde.decoding.span_limits import move_warnings
 from ragsonde.decoding.wording import cut_place
 from ragsonde.extraction.paths import format_path
 from ragsonde.extraction.texts import mend_text
@@ -52,7 +52,7 @@ class AttributeReader:
     def read_all(self, fields: list[WireField], *, key: int) -> dict[str, Any]:
         """The attributes among a message's fields, those with `key`; of equal names the last one holds.
 
-        Where some were mended or skipped, one more attribute says so: see `add_warnings`.
+        Where some were mended or skipped, one more attribute says so: see `move_warnings`.
         """
         attributes: dict[str, Any] = {}
         for field_key, start, end in fields:
@@ -61,9 +61,7 @@ class AttributeReader:
                     self._read_pair(start, end, 0, attributes)
                 except DecodeError as error:
                     self._skip("an attribute", error)
-        if self.warnings:
-            add_warnings(attributes, self.warnings)
-            self.warnings = []
+        move_warnings(self.warnings, to=attributes)
         return attributes
 
     def read_text(self, start: int, end: int) -> str:

@@ -39,6 +39,14 @@ def check_span_count(count: int, *, limits: DecodingLimits) -> None:
         raise DecodeError(ParkReason.OVER_LIMIT, f"{message}; lower the exporter's batch size", where="spans")
 
 
+def check_any_span(spans: Sequence[Span], faults: Sequence[DecodeError], *, where: str) -> None:
+    """Raises the first fault, or INVALID_MESSAGE, when a message holds no good span."""
+    if not spans:
+        raise next(iter(faults), None) or DecodeError(
+            ParkReason.INVALID_MESSAGE, "found no span, expected at least one", where=where
+        )
+
+
 def drop_high_indices(spans: Iterable[Span], *, limits: DecodingLimits) -> tuple[Span, ...]:
     """The spans without the attributes whose index in a flattened list no real list reaches.
 
@@ -47,12 +55,18 @@ def drop_high_indices(spans: Iterable[Span], *, limits: DecodingLimits) -> tuple
     return tuple(_drop_from(span, limits.flattened_index) for span in spans)
 
 
-def add_warnings(attributes: dict[str, Any], warnings: Sequence[str]) -> None:
-    """Notes what was left out of a span, a resource or an event in its own attributes, to be told later."""
+def move_warnings(warnings: list[str], *, to: dict[str, Any]) -> None:
+    """Notes what was left out of a span, a resource or an event in its own attributes, to be told later.
+
+    Args:
+        warnings: emptied.
+        to: the attributes; the first five of many warnings and how many more there are become one of them.
+    """
     if warnings:
         more = len(warnings) - _WARNINGS_AT_MOST
         rest = (f"{more} more in the same place",) if more > 0 else ()
-        attributes[WARNINGS] = [*attributes.get(WARNINGS, ()), *warnings[:_WARNINGS_AT_MOST], *rest]
+        to[WARNINGS] = [*to.get(WARNINGS, ()), *warnings[:_WARNINGS_AT_MOST], *rest]
+        warnings.clear()
 
 
 def _drop_from(span: Span, highest: int) -> Span:
@@ -62,7 +76,7 @@ def _drop_from(span: Span, highest: int) -> Span:
     attributes = {key: value for key, value in span.attributes.items() if key not in set(dropped)}
     place = f"span {span.span_id}"
     expected = f"found a list index above {highest}, expected at most that"
-    add_warnings(attributes, [f"{place}: {format_path(key)}: {expected}; skipped" for key in dropped])
+    move_warnings([f"{place}: {format_path(key)}: {expected}; skipped" for key in dropped], to=attributes)
     return span._replace(attributes=attributes)
 
 
