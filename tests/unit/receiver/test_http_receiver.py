@@ -1,6 +1,5 @@
 """The receiver's server over real connections; what it receives is put into a list."""
 
-import itertools
 import json
 import logging
 import re
@@ -9,6 +8,7 @@ import socket
 import threading
 import time
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from http import HTTPStatus
 from http.client import HTTPConnection
 from typing import NamedTuple
@@ -17,6 +17,7 @@ import pytest
 from google.rpc.status_pb2 import Status
 
 from fakes.receiver import CountingTally
+from fakes.receiver_clients import Poster
 from ragsonde.receiver import http_server
 from ragsonde.receiver.answers import Answer
 from ragsonde.receiver.application import Application
@@ -387,41 +388,24 @@ def test_stopping_finishes_what_is_in_flight_and_takes_no_more():
     assert (answers, server.bodies) == ([202], [b"in flight"])
 
 
-class Poster(threading.Thread):
-    """Posts one body after another until nobody listens any more.
+def start_posters(server, *, keeps_connection):
+    """Six clients that have posted for a while."""
 
-    Attributes:
-        told: what was answered to each body that was sent.
-        end: the error that it ended with.
-    """
+    def write(name, number):
+        return f"{name}-{number}".encode()
 
-    def __init__(self, server, name, *, keeps_connection):
-        super().__init__()
-        self.told, self.end = {}, None
-        self._port, self._name, self._keeps = server.port, name, keeps_connection
-
-    def run(self):
-        connection = HTTPConnection("127.0.0.1", self._port, timeout=20)
-        for number in itertools.count():
-            body = f"{self._name}-{number}".encode()
-            try:
-                connection.request("POST", "/traces", body=body)
-                response = connection.getresponse()
-                response.read()
-            except OSError as error:
-                self.end = error
-                return
-            self.told[body] = response.status
-            if not self._keeps:
-                connection.close()
+    posters = [
+        Poster(server.port, partial(write, name), keeps_connection=keeps_connection) for name in range(6)
+    ]
+    for poster in posters:
+        poster.start()
+    wait_for(lambda: all(len(poster.told) > 20 for poster in posters), seconds=20, what="many requests")
+    return posters
 
 
 def test_who_posts_all_the_time_sees_no_reset_when_it_stops():
     server = Server()
-    posters = [Poster(server, name, keeps_connection=True) for name in range(6)]
-    for poster in posters:
-        poster.start()
-    wait_for(lambda: all(len(poster.told) > 20 for poster in posters), seconds=20, what="many requests")
+    posters = start_posters(server, keeps_connection=True)
     server.stop()
     for poster in posters:
         poster.join(timeout=20)
@@ -432,10 +416,7 @@ def test_who_posts_all_the_time_sees_no_reset_when_it_stops():
 
 def test_so_it_is_with_a_new_connection_for_each_request():
     server = Server()
-    posters = [Poster(server, name, keeps_connection=False) for name in range(6)]
-    for poster in posters:
-        poster.start()
-    wait_for(lambda: all(len(poster.told) > 20 for poster in posters), seconds=20, what="many requests")
+    posters = start_posters(server, keeps_connection=False)
     server.stop()
     for poster in posters:
         poster.join(timeout=20)
@@ -458,7 +439,8 @@ def test_a_request_on_a_kept_connection_that_comes_just_after_the_end_is_answere
     assert server.bodies == [b"before", b"after"]
 
 
-def test_of_requests_sent_together_every_one_is_answered():
+@pytest.mark.parametrize("later", [(), (b"4",)])
+def test_of_requests_sent_together_every_one_is_answered(later):
     server = Server()
     server.may_answer.clear()
     request = b"POST /traces HTTP/1.1\r\nContent-Length: 1\r\n\r\n"
@@ -467,11 +449,12 @@ def test_of_requests_sent_together_every_one_is_answered():
         assert server.working.acquire(timeout=10)
         server.receiver.stop()
         wait_for(lambda: is_refused(server.port), seconds=10, what="the end of listening")
-        connection.sendall(request + b"4")
+        for body in later:
+            connection.sendall(request + body)
         server.may_answer.set()
-        assert read_all(connection).count(b"HTTP/1.1 202 ") == 4
+        assert read_all(connection).count(b"HTTP/1.1 202 ") == 3 + len(later)
     server.stop()
-    assert server.bodies == [b"1", b"2", b"3", b"4"]
+    assert server.bodies == [b"1", b"2", b"3", *later]
 
 
 def drop_body(response):

@@ -118,7 +118,7 @@ def run_receiver(settings: Settings, *, broker_url: str) -> None:
         )
         tally = SeriesTally(series)
         limits = DecodingLimits(body_bytes=settings.max_body_bytes)
-        shared = SharedPublishers(publishers)
+        shared = SharedPublishers(publishers, is_away=watch.is_away)
         log = ExchangeLog(known_paths=(*POSTED_PATHS, *pages), tally=tally)
         server = HttpReceiver(
             Application(

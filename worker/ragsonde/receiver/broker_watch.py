@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 3.0
-_FIRST_LOOK_SECONDS = 3.0
+FIRST_LOOK_SECONDS = 3.0
 _NOT_YET = "nobody has looked yet, expected an answer within seconds of the start"
 
 
@@ -25,21 +25,31 @@ class BrokerWatch:
             raises. An idle connection that the broker has closed is found out only by using it, so that a
             problem is believed when it is found twice.
         pause_seconds: between two looks.
+        first_look_seconds: that `find_problem` waits at most, while nobody has looked yet.
     """
 
     def __init__(
-        self, find_problem: Callable[[], str | None], *, pause_seconds: float = PAUSE_SECONDS
+        self,
+        find_problem: Callable[[], str | None],
+        *,
+        pause_seconds: float = PAUSE_SECONDS,
+        first_look_seconds: float = FIRST_LOOK_SECONDS,
     ) -> None:
         self._find_problem = find_problem
         self._pause_seconds = pause_seconds
+        self._first_look_seconds = first_look_seconds
         self._problem: str | None = _NOT_YET
         self._has_looked, self._is_over = Event(), Event()
         self._thread = Thread(target=self._run, name="broker-watch", daemon=True)
 
     def find_problem(self) -> str | None:
         """What was wrong when somebody looked last, None where nothing was; waits for the first look only."""
-        self._has_looked.wait(_FIRST_LOOK_SECONDS)
+        self._has_looked.wait(self._first_look_seconds)
         return self._problem
+
+    def is_away(self) -> bool:
+        """True when it was away when somebody looked last; before the first look it is not known to be."""
+        return self._problem not in (None, _NOT_YET)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -59,8 +69,7 @@ class BrokerWatch:
             self._is_over.wait(self._pause_seconds)
 
     def _tell(self, problem: str | None) -> None:
-        was_away = self._problem not in (None, _NOT_YET)
-        if problem is not None and not was_away:
+        if problem is not None and not self.is_away():
             logger.warning("broker_away", extra={"error": problem})
-        elif problem is None and was_away:
+        elif problem is None and self.is_away():
             logger.info("broker_back")

@@ -105,8 +105,7 @@ class RequestParser(HTTPRequestParser):
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, self._describe_delay())
             self._complete()
         if self.completed and self._refusal is not None:
-            self.error = self._refusal
-            return len(data)  # where its body ends is not sure: what follows is no request
+            self.error = self._refusal  # its answer is the last: what follows on the connection is dropped
         return consumed
 
     def _read(self, data: bytes) -> int:
