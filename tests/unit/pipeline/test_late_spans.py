@@ -100,7 +100,7 @@ def test_at_the_last_revision_it_is_said_how_many_spans_are_not_in_it(stages):
     assert list_warnings(stages) == []
     send(stages, make_retriever(5, contexts=("Returns are free.",), start=2), make_span(6, 5), after=QUIET)
     assert list_warnings(stages) == [
-        "late spans: spans came after the last revision that is kept of a record: 2 late spans are not in it"
+        "late spans: spans came after the last revision that is kept: 2 late spans are not in it"
     ]
     send(stages, make_span(7, 5), after=QUIET)
     (warning,) = list_warnings(stages)

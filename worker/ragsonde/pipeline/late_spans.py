@@ -80,7 +80,7 @@ def warn_of_late_spans(admission: Admission, turn: WholeTrace, place: AdmittedRe
         admission.key,
         revision=admission.revision,
         subject=LATE_SPANS,
-        text=f"spans came after the last revision that is kept of a record: {missing} not in it",
+        text=f"spans came after the last revision that is kept: {missing} not in it",
     )
 
 
