@@ -106,3 +106,4 @@ def test_the_live_table_says_where_to_read_on_with_a_real_id(own_engine, columns
     assert "ragsonde list-scorers --explain; one trace:" in text
     assert text.endswith(f"ragsonde why {STORED}")
     assert text.count("judge lexical: 1 scored") == 1
+    assert text.startswith("1 trace in the last 24 hours")

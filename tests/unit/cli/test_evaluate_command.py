@@ -85,6 +85,15 @@ def test_the_table_names_judge_means_and_what_was_not_scored(capsys):
     assert re.search(r"context_position +0\.667 +0\.667 to 0\.667 +2 +1 empty_retrieval +mixed", out)
 
 
+def test_one_trace_is_counted_as_one(capsys):
+    write_lines("traces.jsonl", [REFUND])
+
+    _, out, _ = call(capsys, "traces.jsonl", "--fail-under", "context_position=0")
+
+    assert out.startswith("1 trace, judge lexical (")
+    assert re.search(r"found \d\.\d{4} over 1 trace\n", out)
+
+
 def test_the_lexical_judge_is_the_default(capsys):
     _, items, summary, _ = call_json(capsys, "traces.jsonl")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragsonde.cli.terminal import count_traces
 from ragsonde.scoring.options import suggest
 from ragsonde_schemas.errors import InputError
 from ragsonde_schemas.score import Score
@@ -70,7 +71,7 @@ class Demands:
             if summary.mean is None:
                 yield Check(demand, NOTHING_SCORED, is_met=False)
             else:
-                found = f"{summary.mean:.4f} over {summary.n} traces"
+                found = f"{summary.mean:.4f} over {count_traces(summary.n)}"
                 yield Check(demand, found, is_met=summary.mean >= lowest)
         if self.has_each:
             yield self._check_each(report)

@@ -8,7 +8,7 @@ from ragsonde.api.student import METHOD
 from ragsonde.cli.evaluation_ending import list_failures
 from ragsonde.cli.program import name_command
 from ragsonde.cli.scorer_cards import name_band
-from ragsonde.cli.terminal import is_narrow, list_causes, make_console, make_table, show
+from ragsonde.cli.terminal import count_traces, is_narrow, list_causes, make_console, make_table, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ class TablePrinter:
         console = make_console()
         left_out = f", {bad_count} left out as no traces" if bad_count else ""
         judge = f"judge {report.judge} ({report.fingerprint[:6]})"
-        console.print(show(f"{len(report.items)} traces, {judge}{left_out}\n", "bold"))
+        console.print(show(f"{count_traces(len(report.items))}, {judge}{left_out}\n", "bold"))
         console.print(self._make_table(report, columns=console.width))
         console.print(show(f"\n{METHOD}. What the words mean, and what to try:", "dim"))
         console.print(show(name_command("list-scorers --explain"), "dim"))

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from ragsonde.cli.program import name_command
 from ragsonde.cli.scorer_cards import name_band
-from ragsonde.cli.terminal import is_narrow, list_causes, make_table, show
+from ragsonde.cli.terminal import count_traces, is_narrow, list_causes, make_table, show
 from ragsonde.scoring.table import FORMULAS
 from ragsonde.storage.history import find_similar_ids
 from ragsonde.storage.ledger import count_revisions, count_states
@@ -117,7 +117,7 @@ def render_scores(
         newest_ids = find_similar_ids(engine, "", since=since.date(), limit=1)
     except DatabaseLostError as error:
         return show(str(error), "red")
-    parts: list[RenderableType] = [show(f"{revisions} traces in the last 24 hours")]
+    parts: list[RenderableType] = [show(f"{count_traces(revisions)} in the last 24 hours")]
     judges = sorted({judge for judge, _ in states} | {summary.judge for summary in summaries})
     for judge in judges:
         parts.append(show(f"  judge {judge}: {_count(states, judge=judge)}"))

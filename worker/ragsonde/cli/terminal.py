@@ -80,6 +80,11 @@ def list_causes(unscored: Mapping[Any, int], *, columns: int) -> str:
     return lines.replace("_", " ") if is_narrow(columns) else lines
 
 
+def count_traces(number: int) -> str:
+    """`1 trace`, `2 traces`."""
+    return f"{number} trace" if number == 1 else f"{number} traces"
+
+
 def is_watched() -> bool:
     """True when a person reads standard output on a terminal."""
     return sys.stdout.isatty()
