@@ -3,9 +3,10 @@
 import json
 
 from builders.envelopes import wrap_json
-from ragsonde.bootstrap import build_worker
+from ragsonde.bootstrap import build_worker, build_worker_series
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.decoding.table import decode
+from ragsonde.exposition.series import EXTRACTION
 from ragsonde.extraction.table import find_fields
 from ragsonde.settings import read_settings
 
@@ -31,3 +32,16 @@ def test_functions_may_give_as_much_as_a_message_may_hold(tmp_path, monkeypatch)
         "less, or raise max_body_bytes"
     )
     assert parts.stages.limits.body_bytes == 50
+
+
+def test_the_rules_of_any_configuration_are_named_in_the_series(caplog):
+    paths = [f"metadata.p{number}" for number in range(400)]
+    settings = read_settings(environ={"RAGSONDE_EXTRACTION": json.dumps([{"query": paths}])})
+    series = build_worker_series(settings, scorers=(), judges={}, version="0")
+
+    for path in paths:
+        series.add(EXTRACTION, field="query", rule=f"mapping:{path}")
+
+    assert caplog.records == []
+    assert b'rule="mapping:metadata.p399"' in series.render().body
+    assert b'rule="other"' not in series.render().body
