@@ -42,6 +42,14 @@ class StepTree:
         """The ids of all steps that have one of `steps` above them."""
         return self._forest.below({step.id for step in steps})
 
+    def above(self, steps: Iterable[Step]) -> set[str]:
+        """The ids of all steps that have one of `steps` below them."""
+        return self._forest.above({step.id for step in steps})
+
+    def latest_above(self, steps: Iterable[Step]) -> dict[str, int]:
+        """By the id of each step that has any of `steps` above it, when the last of those ended."""
+        return self._forest.greatest_above({step.id: step.end_ns for step in steps})
+
     @cached_property
     def entry(self) -> Step | None:
         """The application's own root: the one marked so, else the outermost step that a convention knows.
