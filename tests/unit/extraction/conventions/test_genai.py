@@ -2,54 +2,18 @@ import json
 
 import pytest
 
-from builders.spans import make_span, make_whole
-from ragsonde.extraction.span_findings import find_in_spans, read_steps
-from ragsonde_schemas.span import SpanEvent
-
-QUESTION = "How long does a refund take?"
-ANSWER = "14 days."
-DOCUMENTS = [{"id": "1", "score": 0.9, "content": "a"}, {"id": "2", "score": 0.5, "content": "b"}]
-
-
-def message(role, *texts, **fields):
-    return {"role": role, "parts": [{"type": "text", "content": text} for text in texts], **fields}
-
-
-def operation(span_id, name, parent=1, *, events=(), **attributes):
-    """A span of one operation; `__` in names stands for a dot."""
-    given = {f"gen_ai.{key.replace('__', '.')}": value for key, value in attributes.items()}
-    if name is not None:
-        given["gen_ai.operation.name"] = name
-    return make_span(span_id, parent, attributes=given, events=events)
-
-
-def chat(span_id, *said, reply=ANSWER, parent=1, **attributes):
-    return operation(
-        span_id,
-        "chat",
-        parent,
-        input__messages=json.dumps([message(role, text) for role, text in said]),
-        output__messages=json.dumps([message("assistant", reply, finish_reason="stop")]),
-        **attributes,
-    )
-
-
-def event(name, **attributes):
-    return SpanEvent(name, 0, {key.replace("__", "."): value for key, value in attributes.items()})
-
-
-def find(*spans):
-    (found,) = find_in_spans(make_whole(make_span(1), *spans))
-    return found
-
-
-def kind(span):
-    (step,) = read_steps([span])
-    return step.kind.value
-
-
-def texts(found):
-    return None if found.contexts is None else [context.content for context in found.contexts]
+from builders.genai_spans import (
+    ANSWER,
+    DOCUMENTS,
+    QUESTION,
+    chat,
+    event,
+    find,
+    kind,
+    message,
+    operation,
+    texts,
+)
 
 
 @pytest.mark.parametrize(
@@ -142,63 +106,6 @@ def test_a_runs_own_messages_go_before_those_of_its_parts():
     retrieval = operation(3, "retrieval", 2, retrieval__query__text="refunds", retrieval__documents=DOCUMENTS)
     found = find(agent, retrieval, chat(4, ("user", "stuffed"), reply="draft", parent=2))
     assert (found.query, found.retrieval_query, found.answer) == (QUESTION, "refunds", ANSWER)
-
-
-@pytest.mark.parametrize("value", [DOCUMENTS, json.dumps(DOCUMENTS), {"results": DOCUMENTS}])
-def test_a_tools_result_is_a_context_when_a_chat_follows(value):
-    tool = operation(2, "execute_tool", tool__call__result=value)
-    found = find(tool, chat(3))
-    assert texts(found) == ["a", "b"]
-    assert found.evidence["contexts"].rule == "genai:tool"
-    assert find(chat(1), tool).contexts is None
-
-
-@pytest.mark.parametrize("key", ["response", "result"])
-def test_a_tools_result_in_the_messages_is_a_context(key):
-    result = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "1", key: DOCUMENTS}]}
-    said = [message("user", QUESTION), {"role": "assistant", "parts": [{"type": "tool_call"}]}, result]
-    found = find(operation(2, "execute_tool"), operation(3, "chat", input__messages=json.dumps(said)))
-    assert (texts(found), found.query) == (["a", "b"], QUESTION)
-    assert {context.origin for context in found.contexts} == {"tool"}
-
-
-@pytest.mark.parametrize("blank", ["null", " ", '"null"', None, {"output": ""}])
-def test_a_tools_blank_result_is_unknown_and_not_an_empty_retrieval(blank):
-    tool = operation(2, "execute_tool", tool__call__result=blank)
-    assert find(tool, chat(3, ("user", QUESTION))).contexts is None
-    assert find(operation(2, "execute_tool", tool__call__result="[]"), chat(3)).contexts == ()
-
-
-def test_a_tools_blank_result_leaves_what_its_messages_say():
-    said = [{"role": "tool", "parts": [{"type": "tool_call_response", "response": ["a"]}]}]
-    tool = operation(2, "execute_tool", tool__call__result="null", input__messages=json.dumps(said))
-    assert texts(find(tool, chat(3, ("user", QUESTION)))) == ["a"]
-
-
-def test_results_beside_a_users_text_are_contexts_and_the_text_is_the_users():
-    said = [
-        message("user", QUESTION),
-        {
-            "role": "user",
-            "content": [
-                {"type": "tool_result", "tool_use_id": "1", "content": '[{"id": "1", "text": "a"}]'},
-                {"type": "text", "text": "Be brief."},
-            ],
-        },
-    ]
-    found = find(
-        operation(
-            2, "chat", input__messages=json.dumps(said), output__messages=[message("assistant", ANSWER)]
-        )
-    )
-    assert texts(found) == ["a"]
-    assert found.query == "Be brief."
-
-
-def test_a_null_among_documents_is_no_document():
-    found = find(operation(2, "retrieval", retrieval__documents=json.dumps([*DOCUMENTS, None])), chat(3))
-    assert texts(found) == ["a", "b"]
-    assert "contexts: 1 null items in the lists of documents are left out" in found.warnings
 
 
 def test_tool_calls_among_the_texts_of_a_finished_run_are_ignored():
