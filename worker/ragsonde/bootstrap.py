@@ -18,7 +18,7 @@ from ragsonde.exposition.series import BUILD, CONFIG, WORKER_SERIES
 from ragsonde.exposition.sink import PrometheusSink
 from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.consumption import Consumption
-from ragsonde.intake.delivery_guard import DeliveryGuard
+from ragsonde.intake.delivery_guard import DeliveryGuard, log_trace_fault
 from ragsonde.intake.isolation import ThreadIsolation
 from ragsonde.judging.table import build_judges
 from ragsonde.pipeline.stages import STAGES, Stages
@@ -128,6 +128,7 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
         deadline_seconds=settings.deadline_seconds,
         insist=guard.insist,
         may_raise=settings.allow_message_overrides,
+        on_fault=log_trace_fault,
     )
     app = build_celery_app(settings, broker_url=broker_url)
     app.conf.ragsonde_consumption = consumption
