@@ -139,7 +139,7 @@ def test_what_is_no_json_is_a_400_in_json_with_the_place(receiver):
     assert (answer.status, answer.content_type) == (400, JSON)
     told = json.loads(answer.body)
     assert told["code"] == 3
-    assert "line 1" in told["message"]
+    assert "at column " in told["message"]
 
 
 def test_a_native_message_is_sent_to_where_it_belongs(receiver):

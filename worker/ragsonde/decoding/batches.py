@@ -64,7 +64,7 @@ def decode_lines(body: bytes, decode: _Decode, *, limits: DecodingLimits) -> Dec
     for number, line in lines:
         place = f"line {number}: "
         try:
-            document = read_damaged_json(line, nesting_levels=limits.nesting_levels, is_line=True)
+            document = read_damaged_json(line, nesting_levels=limits.nesting_levels)
             batch.add(decode(document), place=place)
         except DecodeError as error:
             batch.faults.append(_place(error, place))

@@ -40,7 +40,7 @@ class Unreadable:
     key: str | None = None
 
 
-def read_damaged_json(body: bytes, *, nesting_levels: int, is_line: bool = False) -> JsonDocument:
+def read_damaged_json(body: bytes, *, nesting_levels: int) -> JsonDocument:
     """What `read_json` reads; where that refuses a part for what it is, `Unreadable` stands for the part.
 
     Parts are numbers that no double can hold, objects with a key twice, and what is nested too deep. The
@@ -50,7 +50,7 @@ def read_damaged_json(body: bytes, *, nesting_levels: int, is_line: bool = False
         DecodeError: as `read_json` does, where the text is no JSON, or all of it is such a part.
     """
     try:
-        return read_json(body, nesting_levels=nesting_levels, is_line=is_line)
+        return read_json(body, nesting_levels=nesting_levels)
     except DecodeError as error:
         value = _parse(body, nesting_levels) if error.reason is ParkReason.INVALID_JSON else None
         if not isinstance(value, dict | list):

@@ -62,25 +62,12 @@ class _Repeating(dict[str, Any]):
     repeated = ""
 
 
-class _Text(NamedTuple):
-    """The text of a message, or of one line of it."""
-
-    text: str
-    is_line: bool
-
-    def format_position(self, offset: int) -> str:
-        line = self.text.count("\n", 0, offset) + 1
-        column = offset - self.text.rfind("\n", 0, offset)
-        return f"column {column}" if self.is_line else f"line {line} column {column}"
-
-
-def read_json(body: bytes, *, nesting_levels: int, is_line: bool = False) -> JsonDocument:
+def read_json(body: bytes, *, nesting_levels: int) -> JsonDocument:
     """The JSON value that `body` holds.
 
     Args:
         body: the text in UTF-8.
         nesting_levels: of lists and objects inside each other.
-        is_line: it is one of several lines, whose number the caller tells.
 
     Raises:
         DecodeError: INVALID_UTF8 with the offset of the byte, INVALID_JSON with line and column or the path.
@@ -88,11 +75,11 @@ def read_json(body: bytes, *, nesting_levels: int, is_line: bool = False) -> Jso
     text = _read_utf8(body)
     too_deep = find_too_deep(text, limit=nesting_levels)
     if too_deep is not None:
-        place = _Text(text, is_line).format_position(too_deep)
+        place = _format_position(text, too_deep)
         message = f"nested deeper than {nesting_levels} levels at {place}"
         raise DecodeError(ParkReason.INVALID_JSON, f"{message}; publish flatter metadata")
     repeating: list[_Repeating] = []
-    value = _parse(_Text(text, is_line), repeating)
+    value = _parse(text, repeating)
     if repeating:
         path = format_path(*(_find_repeating(value) or (repeating[0].repeated,)))
         raise DecodeError(ParkReason.INVALID_JSON, REPEATED_KEY, where=path)
@@ -121,7 +108,7 @@ def find_repeated(pairs: list[tuple[str, Any]]) -> str:
     return next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
 
 
-def _parse(text: _Text, repeating: list[_Repeating]) -> object:
+def _parse(text: str, repeating: list[_Repeating]) -> object:
     def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) == len(pairs):
@@ -132,26 +119,33 @@ def _parse(text: _Text, repeating: list[_Repeating]) -> object:
         return marked
 
     try:
-        return parse_json(text.text, read_object=read_object)
+        return parse_json(text, read_object=read_object)
     except json.JSONDecodeError as error:
         raise DecodeError(ParkReason.INVALID_JSON, _describe_syntax(text, error)) from error
     except RefusedNumberError as error:
         number = str(error)
-        place = next(
-            (match.start() for match in _STRING_OR_WORD.finditer(text.text) if match[0] == number), 0
-        )
-        message = f"found {_shorten(number)} at {text.format_position(place)}, {_EXPECTED_NUMBER}"
+        place = next((match.start() for match in _STRING_OR_WORD.finditer(text) if match[0] == number), 0)
+        message = f"found {_shorten(number)} at {_format_position(text, place)}, {_EXPECTED_NUMBER}"
         raise DecodeError(ParkReason.INVALID_JSON, message) from error
 
 
-def _describe_syntax(text: _Text, error: json.JSONDecodeError) -> str:
-    position = text.format_position(error.pos)
+def _describe_syntax(text: str, error: json.JSONDecodeError) -> str:
+    position = _format_position(text, error.pos)
     if error.msg == "Extra data":
         way_out = "publish one JSON value, or one object a line"
         return f"more follows after the first JSON value, at {position}; {way_out}"
-    if error.pos >= len(text.text.rstrip()) or error.msg.startswith("Unterminated string"):
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         return f"the text ends inside a value ({error.msg}, at {position}): it was truncated"
     return f"no JSON: {error.msg} at {position}"
+
+
+def _format_position(text: str, offset: int) -> str:
+    """`line 3 column 5`; of a text of one line, which may be one of many, only the column."""
+    column = offset - text.rfind("\n", 0, offset)
+    if "\n" not in text.strip():
+        return f"column {column}"
+    line = text.count("\n", 0, offset) + 1
+    return f"line {line} column {column}"
 
 
 def _shorten(number: str) -> str:
