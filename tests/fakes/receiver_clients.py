@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from contextlib import closing
 from http.client import HTTPConnection
 from typing import TYPE_CHECKING
 
@@ -26,16 +27,18 @@ class Poster(threading.Thread):
         self._port, self._write_body, self._keeps = port, write_body, keeps_connection
 
     def run(self) -> None:
-        connection = HTTPConnection("127.0.0.1", self._port, timeout=30)
-        for number in itertools.count():
-            body = self._write_body(number)
+        with closing(HTTPConnection("127.0.0.1", self._port, timeout=30)) as connection:
             try:
-                connection.request("POST", "/traces", body=body)
-                response = connection.getresponse()
-                response.read()
+                self._post(connection)
             except OSError as error:
                 self.end = error
-                return
+
+    def _post(self, connection: HTTPConnection) -> None:
+        for number in itertools.count():
+            body = self._write_body(number)
+            connection.request("POST", "/traces", body=body)
+            response = connection.getresponse()
+            response.read()
             self.told[body] = response.status
             if not self._keeps:
                 connection.close()

@@ -92,7 +92,9 @@ class Gate:
         try:
             token = self.read_token()
         except RagsondeError:
-            problem = "the receiver cannot read its token; its operator finds the reason in its log"
+            problem = (
+                "found no token that the receiver can read, expected one; its log tells its operator why"
+            )
             # its words name a file, which is no business of a stranger's
             logger.exception("token_unreadable")
             return _refuse(head, HTTPStatus.SERVICE_UNAVAILABLE, problem)

@@ -191,7 +191,8 @@ class _Server(TcpWSGIServer):
             self._closed_for_room += 1
 
     def _make_room(self) -> bool:
-        waiting = [one for one in self.active_channels.values() if not one.is_worked_on]
+        *others, _newest = self.active_channels.values()  # who has just come had no time to send anything
+        waiting = [one for one in others if not one.is_worked_on]
         waiting.sort(key=Connection.rank_for_closing)
         needless = next((one for one in waiting if not one.has_unread()), None)
         if needless is not None:
