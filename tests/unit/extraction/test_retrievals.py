@@ -139,11 +139,11 @@ def test_then_comes_what_the_prompt_was_filled_with():
     assert found.warnings == ("contexts: no span recorded documents; read from the prompt as one text",)
 
 
-def test_a_system_message_is_a_context_only_where_a_retrieval_ran():
-    model = generation(3, turns=[("system", "Use this: a"), ("user", "q")])
+def test_a_section_of_the_system_message_is_a_context_only_where_a_retrieval_ran():
+    model = generation(3, turns=[("system", "Be kind.\n<context>a</context>"), ("user", "q")])
     assert find(model).contexts is None
     assert find(tool(2), model).contexts == ()
-    assert texts(find(make_step(2, 1, kind=StepKind.RETRIEVER), model)) == ["Use this: a"]
+    assert texts(find(make_step(2, 1, kind=StepKind.RETRIEVER), model)) == ["a"]
 
 
 def test_without_anything_contexts_are_unknown():

@@ -139,8 +139,8 @@ def test_an_empty_list_in_messages_is_an_empty_retrieval():
     assert find(generation(2, turns=[("user", "q"), ("tool", "[]")])).contexts == ()
 
 
-def test_what_a_user_says_to_results_is_no_new_question():
-    turns = [("user", "q"), ("tool", "a"), ("user", "be brief"), ("tool", "b"), ("user", "go on")]
+def test_what_is_said_beside_results_is_no_new_question():
+    turns = [("user", "q"), ("tool", "a"), ("system", "be brief"), ("tool", "b"), ("system", "go on")]
     assert texts(find(generation(2, turns=turns))) == ["a", "b"]
 
 

@@ -60,12 +60,17 @@ def read_messages(value: object) -> tuple[Message, ...]:
 
 
 def read_turns(value: object) -> tuple[Turn, ...]:
-    """The turns that messages are, oldest first; each tool result is a turn of role `tool`."""
+    """The turns that messages are, oldest first; each tool result is a turn of role `tool`.
+
+    What a user's message says beside results of tools is no question: the application says so with them, and
+    the turn has the role `system`.
+    """
     turns: list[Turn] = []
     for message in read_messages(value):
         turns += [Turn(role="tool", content=result) for result in message.results]
         if message.text is not None:
-            turns.append(Turn(role=message.role, content=message.text))
+            role = "system" if message.results and message.role == "user" else message.role
+            turns.append(Turn(role=role, content=message.text))
     return tuple(turns)
 
 
@@ -90,7 +95,8 @@ def read_role(name: str) -> str:
 def read_question(value: object) -> str | None:
     """The question that an input is: a text, or what an object says under `query`, `question`, `input`, ...
 
-    Of messages the last one of a user; None for anything else.
+    Of messages the last one of a user that carries no results of tools, if there is one; None for anything
+    else.
     """
     return _read_question(value, levels=_LEVELS)
 
@@ -161,8 +167,9 @@ def _read_question(value: object, *, levels: int) -> str | None:
             question = value.get(key)
             if isinstance(question, str | dict) and (found := _read_question(question, levels=levels - 1)):
                 return found
-    asked = [message.text for message in read_messages(value) if message.role == "user" and message.text]
-    return asked[-1] if asked else None
+    said = [message for message in read_messages(value) if message.role == "user" and message.text]
+    asked = [message for message in said if not message.results]
+    return (asked or said)[-1].text if said else None
 
 
 def _list_items(value: object) -> list[Any]:

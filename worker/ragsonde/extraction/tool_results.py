@@ -75,19 +75,11 @@ def is_answered(steps: Sequence[Step]) -> bool:
 
 
 def find_tool_turns(tree: StepTree) -> Step | None:
-    """The final generation with what tools returned since the last question, by its messages.
-
-    What a user says to results that no reply followed is no new question: they are still to be answered.
-    """
+    """The final generation with what tools returned since the last question, by its messages."""
     final = tree.final_generation
     if final is None:
         return None
-    roles = [turn.role for turn in final.turns]
-    asked = [
-        place
-        for place, (role, before) in enumerate(zip(roles, ["", *roles], strict=False))
-        if role == "user" and before != "tool"
-    ]
-    since = final.turns[asked[-1] + 1 if asked else 0 :]
+    asked = max((place for place, turn in enumerate(final.turns) if turn.role == "user"), default=-1)
+    since = final.turns[asked + 1 :]
     documents = unite_delivered(read_returned(turn.content) for turn in since if turn.role == "tool")
     return None if documents is None else replace(final, documents=documents)

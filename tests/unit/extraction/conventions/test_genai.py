@@ -75,10 +75,10 @@ def test_no_documents_are_an_empty_retrieval(written):
     assert find(operation(2, "retrieval", retrieval__documents=written), chat(3)).contexts == ()
 
 
-def test_a_retrieval_that_did_not_record_its_documents_leaves_the_instructions():
-    instructions = json.dumps([{"type": "text", "content": "Use this: a"}])
+def test_a_retrieval_that_did_not_record_its_documents_leaves_what_the_instructions_mark():
+    instructions = json.dumps([{"type": "text", "content": "Be kind.\n<context>a</context>"}])
     found = find(operation(2, "retrieval"), chat(3, system_instructions=instructions))
-    assert texts(found) == ["Use this: a"]
+    assert texts(found) == ["a"]
     assert find(chat(3, system_instructions=instructions)).contexts is None
 
 

@@ -36,7 +36,7 @@ def test_a_tools_blank_result_leaves_what_its_messages_say():
     assert texts(find(tool, chat(3, ("user", QUESTION)))) == ["a"]
 
 
-def test_results_beside_a_users_text_are_contexts_and_the_text_is_the_users():
+def test_results_beside_a_users_text_are_contexts_and_the_text_is_no_question():
     said = [
         message("user", QUESTION),
         {
@@ -53,7 +53,7 @@ def test_results_beside_a_users_text_are_contexts_and_the_text_is_the_users():
         )
     )
     assert texts(found) == ["a"]
-    assert found.query == "Be brief."
+    assert found.query == QUESTION
 
 
 def test_a_null_among_documents_is_no_document():
