@@ -61,6 +61,21 @@ def test_what_a_check_does_is_a_part_of_it():
     assert (tree.entry, tree.exit, tree.final_generation) == (None, None, None)
 
 
+def test_what_a_check_retrieves_reached_nobody():
+    check = make_step(3, 1, kind=StepKind.CHECK)
+    found = make_step(4, 3, kind=StepKind.RETRIEVER)
+    tree = StepTree([make_step(1), make_step(2, 1, kind=StepKind.RETRIEVER), check, found])
+    assert [step.kind for step in tree.steps[1:]] == [StepKind.RETRIEVER, StepKind.CHECK, StepKind.CHECK]
+
+
+def test_a_check_around_all_of_a_trace_that_retrieves_is_its_run():
+    guard = make_step(2, 1, kind=StepKind.CHECK, question="q", answer="a")
+    found = make_step(3, 2, kind=StepKind.RETRIEVER)
+    tree = StepTree([make_step(1, convention=""), guard, found, generation(4, 2, answer="a")])
+    assert (tree.entry.id, tree.final_generation.id) == ("2", "4")
+    assert tree.steps[2].kind is StepKind.RETRIEVER
+
+
 def test_the_final_generation_is_the_last_one_that_said_what_was_answered():
     root = make_step(1, answer="14 days.\n")
     steps = [

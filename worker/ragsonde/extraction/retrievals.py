@@ -112,7 +112,7 @@ def _find_reached(tree: StepTree, retrievals: list[Retrieval]) -> list[Retrieval
     before = [item for item in retrievals if item.step.start_ns <= final.start_ns or item.step.id in within]
     if before or not retrievals:
         return before
-    answered = tree.entry.answer.value if tree.entry is not None else None
+    answered = tree.exit.answer.value if tree.exit is not None else None
     is_its_answer = not answered or answered == final.answer.value
     return [] if is_its_answer else retrievals
 

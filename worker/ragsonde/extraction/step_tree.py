@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class StepTree:
     """The steps of one trace; a step without a convention is only there for those above and below it.
 
-    What a guardrail or an evaluator does is a part of the check: its model calls answer nobody.
+    What a guardrail or an evaluator does is a part of the check: its model calls answer nobody, what it
+    retrieves reached nobody. A check around the whole of a trace with a retrieval is taken as its run.
 
     Attributes:
         steps: in order of start, then end, then as given; of steps with equal ids the last one given.
@@ -29,14 +30,21 @@ class StepTree:
     def __init__(self, steps: Sequence[Step]) -> None:
         ordered = sorted({step.id: step for step in steps}.values(), key=_get_times)
         self._forest = Forest({step.id: step.parent_id for step in ordered})
-        checks = {step.id for step in ordered if step.kind is StepKind.CHECK}
-        checking = self._forest.below(checks) if checks else set()
-        self.steps = tuple(
-            replace(step, kind=StepKind.CHECK) if step.id in checking and step.kind in _SPEAKING else step
-            for step in ordered
-        )
+        self.steps = tuple(self._mark_checks(ordered))
         self.roots = tuple(step for step in self.steps if step.parent_id is None)
         self._by_id = {step.id: step for step in self.steps}
+
+    def _mark_checks(self, steps: Sequence[Step]) -> Iterator[Step]:
+        checks = {step.id for step in steps if step.kind is StepKind.CHECK}
+        known = self._forest.outermost({step.id for step in steps if step.convention}) if checks else set()
+        is_whole = len(known) == 1 and any(step.kind in _RETRIEVING for step in steps)
+        around = known & checks if is_whole else set()
+        checking = self._forest.below(checks - around) if checks - around else set()
+        for step in steps:
+            if step.id in around:
+                yield replace(step, kind=StepKind.OTHER)
+            else:
+                yield replace(step, kind=StepKind.CHECK) if step.id in checking else step
 
     def ancestors(self, step: Step) -> Iterator[Step]:
         """The steps above `step`, nearest first, up to a root, a missing parent or the cut of a circle."""
@@ -170,7 +178,7 @@ class StepTree:
         return self.outermost(step for step in self.steps if name in step.facts)
 
 
-_SPEAKING = frozenset({StepKind.GENERATION, StepKind.OTHER})
+_RETRIEVING = frozenset({StepKind.RETRIEVER, StepKind.RERANKER})
 
 
 def _get_times(step: Step) -> tuple[int, int]:
