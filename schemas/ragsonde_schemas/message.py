@@ -6,12 +6,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 CONTENT_TYPE = "application/vnd.ragsonde.trace.v1+json"
 TRACE_ID_MAX_CHARACTERS = 128
+CONTEXT_UNKNOWN = "context_unknown"
+"""Type of the error of a context whose text is not where it belongs, and that is not known by its id."""
+_WORDS_FOR_CONTENT = ("text", "page_content", "pageContent")
+
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -31,13 +36,26 @@ class WireTurn(WireModel):
 
 
 class WireContext(WireModel):
-    """One retrieved context; its place in the list is its rank."""
+    """One retrieved context, or its id alone; its place in the list is its rank."""
 
-    content: str
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["content"]}, {"required": ["id"]}]})
+
+    content: str | None = None
     id: str | None = None
     score: Finite | None = None
     source_uri: str | None = None
     metadata: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _check_known(self) -> Self:
+        if self.content is None:
+            meant = next((word for word in _WORDS_FOR_CONTENT if word in (self.model_extra or {})), None)
+            if meant is not None or not self.id:
+                found = f"`{meant}`" if meant else "neither text nor id"
+                raise PydanticCustomError(
+                    CONTEXT_UNKNOWN, "an object with `content` or at least `id`", {"found": found}
+                )
+        return self
 
 
 class WireReference(WireModel):
@@ -59,7 +77,8 @@ class TraceMessage(WireModel):
     """A whole trace in one message.
 
     `contexts`: null or absent means unknown, `[]` means retrieval returned nothing, one string is a list of
-    one. `query` or `messages` gives the question; the last assistant turn is the answer where none is given.
+    one; those with ids alone need a resolver that finds their texts. `query` or `messages` gives the
+    question; the last assistant turn is the answer where none is given.
     """
 
     schema_version: Literal["1"] = "1"

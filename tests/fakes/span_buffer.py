@@ -119,13 +119,13 @@ class FakeSpanBuffer:
             record = self.open.get(claimed.trace_id)
             if record is None or record.claims != claimed.claims or record.lease_until is None:
                 return False
-            known = {one.record_key for one in record.admitted}
-            record.admitted = tuple(
-                sorted(
-                    (*record.admitted, *(one for one in admitted if one.record_key not in known)),
-                    key=lambda one: one.record_key,
+            known = {one.record_key: one for one in record.admitted}
+            for one in admitted:
+                first = known.get(one.record_key, one)
+                known[one.record_key] = one.model_copy(
+                    update={"app": first.app, "occurred_at": first.occurred_at}
                 )
-            )
+            record.admitted = tuple(sorted(known.values(), key=lambda one: one.record_key))
             record.closed = claimed.version
             record.lease_until = record.queued_until = None
             record.unfinished_claims = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -181,6 +181,30 @@ class FakeTraceStore:
             if stored.state is not EvaluationState.SUPERSEDED:
                 stored.state = EvaluationState.SHED
             return stored.state is EvaluationState.SHED
+
+    def warn(self, key: TraceKey, *, revision: int, subject: str, text: str) -> None:
+        with self._lock:
+            rows = self._revisions[key.app, key.trace_id, key.record_key]
+            place, row = next(
+                (place, row) for place, row in enumerate(rows) if (row.key, row.revision) == (key, revision)
+            )
+            extraction = row.trace.extraction
+            others = [old for old in extraction.warnings if not old.startswith(f"{subject}: ")]
+            extraction = extraction.model_copy(update={"warnings": (*others, f"{subject}: {text}")})
+            trace = row.trace.model_copy(update={"extraction": extraction})
+            rows[place] = replace(row, trace=trace)
+            for stored in self.evaluations.values():
+                if (stored.key.trace, stored.key.revision) == (key, revision):
+                    stored.trace = trace
+
+    def withdraw(self, key: TraceKey) -> int | None:
+        with self._lock:
+            counted = [
+                stored
+                for stored in self.evaluations.values()
+                if stored.key.trace == key and stored.state is not EvaluationState.SUPERSEDED
+            ]
+            return self._supersede(key, 1 << 15) if counted else None
 
     def take_due(self, *, limit: int, queued_for_seconds: int = QUEUED_SECONDS) -> list[EvaluationKey]:
         """What the sweeper would publish."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from builders.spans import TRACE_ID, make_span
 from fakes.span_buffer import QUEUED_SECONDS, FakeSpanBuffer
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
 from ragsonde.storage.sweeping import count_open, take_due_records
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
     from fakes.clock import FakeClock
     from ragsonde.assembly.closing import ClosingTimes
     from ragsonde.ports import SpanBuffer
+    from ragsonde_schemas.open_record import AbsorbedTrace, ClaimedRecord
+
+OTHER_ID = "0" * 31 + "1"
+ROOT = make_span(1, start=0, end=100, resource={"service.name": "shop"})
+RETRIEVER = make_span(2, 1, kind="RETRIEVER", start=10)
+LLM = make_span(3, 1, kind="LLM", start=20)
+LEASE_SECONDS = 150
 
 
 class Buffers(Protocol):
@@ -57,3 +65,24 @@ class PostgresBuffers:
 
     def count_open(self) -> int:
         return count_open(self.engine)
+
+
+def absorb(buffers: Buffers, *spans, whole=(), format_name="otlp_json") -> AbsorbedTrace:
+    """What became of the spans of one trace."""
+    (absorbed,) = buffers.spans.absorb(spans, format_name=format_name, whole=frozenset(whole))
+    return absorbed
+
+
+def claim(buffers: Buffers, *, after=0, trace_id=TRACE_ID) -> ClaimedRecord:
+    """The trace, which must be due so many seconds later."""
+    buffers.clock.advance(after)
+    claimed = buffers.spans.claim(trace_id)
+    assert claimed is not None
+    return claimed
+
+
+def close(buffers: Buffers, *, after=5, admitted=()) -> ClaimedRecord:
+    """The trace as it was closed."""
+    claimed = claim(buffers, after=after)
+    assert buffers.spans.settle(claimed, admitted=admitted)
+    return claimed

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ragsonde.celery_app import build_celery_app
-from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.health import Health
 from ragsonde.exposition.labels import judge_label, scorer_label
@@ -19,7 +18,7 @@ from ragsonde.exposition.series import BUILD, CONFIG, WORKER_SERIES
 from ragsonde.exposition.sink import PrometheusSink
 from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.consumption import Consumption
-from ragsonde.intake.delivery_guard import DeliveryGuard
+from ragsonde.intake.delivery_guard import DeliveryGuard, log_trace_fault
 from ragsonde.intake.isolation import ThreadIsolation
 from ragsonde.judging.table import build_judges
 from ragsonde.pipeline.assignments import Assignment
@@ -90,6 +89,7 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
     clock, consumption, stopping = SystemClock(), Consumption(), threading.Event()
     scorers = build_scorers(settings.scorers)
     judges = build_judges(settings.judges)
+    limits = settings.message_limits
     engine = build_engine(database_url, application_name="ragsonde-worker")
     series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
@@ -138,12 +138,13 @@ def build_worker(settings: Settings, *, broker_url: str, database_url: str, vers
         isolation=isolation,
         formats=load_formats(),
         mappings=Mappings(settings.extraction),
-        resolver=UserCodeResolver(settings.extraction),
-        limits=DecodingLimits(body_bytes=settings.max_body_bytes),
+        resolver=UserCodeResolver(settings.extraction, limits=limits),
+        limits=limits,
         retention_days=settings.retention_days.trace,
         deadline_seconds=settings.deadline_seconds,
         insist=guard.insist,
         may_raise=settings.allow_message_overrides,
+        on_fault=log_trace_fault,
     )
     app = build_celery_app(settings, broker_url=broker_url)
     app.conf.ragsonde_consumption = consumption
@@ -204,6 +205,7 @@ def build_worker_series(
             ),
             formats=load_formats().names,
             stages=STAGES,
+            rules=Mappings(settings.extraction).list_rules(),
         ),
     )
     series.state(CONFIG, hash=hash_settings(settings))

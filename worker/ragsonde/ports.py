@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from ragsonde_schemas.span import Span
     from ragsonde_schemas.spending import Reservation, WorstCase
-    from ragsonde_schemas.trace import Trace
+    from ragsonde_schemas.trace import Trace, TraceKey
 
 
 T = TypeVar("T")
@@ -199,6 +199,25 @@ class TraceStore(Protocol):
         """
         ...
 
+    def warn(self, key: TraceKey, *, revision: int, subject: str, text: str) -> None:
+        """Adds the warning "subject: text" to a stored revision, in place of an earlier one of that subject.
+
+        Raises:
+            DatabaseLostError: call again.
+        """
+        ...
+
+    def withdraw(self, key: TraceKey) -> int | None:
+        """Supersedes all of a record that turned out to be a part of another one.
+
+        Returns:
+            How many score rows it had that counted until now; None where no evaluation of it counted.
+
+        Raises:
+            DatabaseLostError: call again.
+        """
+        ...
+
 
 class SpanBuffer(Protocol):
     """Where the spans of traces are gathered until a trace can be evaluated."""
@@ -231,6 +250,8 @@ class SpanBuffer(Protocol):
 
     def settle(self, claimed: ClaimedRecord, *, admitted: Sequence[AdmittedRecord]) -> bool:
         """Closes a claimed trace; spans that came meanwhile keep it open.
+
+        Of a record that is remembered already, app and time stay; the rest is taken from `admitted`.
 
         Returns:
             False when the claim is not ours any more, and nothing was written.
@@ -298,6 +319,10 @@ class ScoreSink(Protocol):
 
     def on_shed(self, key: EvaluationKey, cause: Cause) -> None:
         """An evaluation was left out because its judge's budget is spent."""
+        ...
+
+    def on_withdrawn(self, scores: int) -> None:
+        """A record was withdrawn: so many of its scores are stored and do not count any more."""
         ...
 
     def on_postponed(self, judge: str, cause: Cause) -> None:

@@ -2,14 +2,18 @@
 
 import json
 import re
+import resource
 import socket
 import threading
-from contextlib import closing
+from contextlib import ExitStack, closing
+from functools import partial
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import pytest
 
+from fakes.receiver_clients import Poster
+from fakes.receiver_road import open_road
 from services.plain_amqp import open_channel
 from services.rabbitmq import rabbitmqctl
 from services.waiting import wait_for
@@ -106,20 +110,20 @@ def test_a_full_queue_is_a_503_and_when_there_is_room_again_all_may_be_sent_agai
     assert set(refused) == {503}
     assert len(list_connections(deployment)) <= 3, "refusals pile up no connections"
     rabbitmqctl("clear_policy", "-p", deployment.vhost, "short")
-    taken = drain(deployment)
+    taken = len(take_all(deployment))
     wait_for(lambda: ask(receiver, "/traces", body)[0] == 202, what="room")
     series = ask(receiver, "/metrics")[2]
     (accepted,) = re.findall(r'messages_total{outcome="accepted"} (\d+)', series)
     assert taken + count_queued(deployment) == int(accepted)
 
 
-def drain(deployment):
-    """How many messages were taken off the queue."""
+def take_all(deployment):
+    """Takes the messages off the queue."""
     with open_channel(deployment.broker_url) as channel:
-        taken = 0
+        taken = []
         while (message := channel.basic_get("ragsonde.traces")) is not None:
             channel.basic_ack(message.delivery_tag)
-            taken += 1
+            taken.append(message.body)
         return taken
 
 
@@ -167,6 +171,50 @@ EXPORT = json.dumps(
 ).encode()
 
 
+def test_a_broker_that_is_away_at_the_start_is_told_and_when_it_comes_everything_works(rabbitmq_deployment):
+    deployment = rabbitmq_deployment
+    port = find_port()
+    deployment.settings["RAGSONDE_BROKER_URL"] = f"amqp://guest:guest@127.0.0.1:{port}/{deployment.vhost}"
+    receiver = start(deployment)
+    body = json.dumps(write_native(1)).encode()
+    wait_for(lambda: "broker_away" in receiver.read_log(), seconds=30, what="an event")
+    status, _, told = ask(receiver, "/health/ready")
+    assert (status, told["status"]) == (503, "failing")
+    assert "guest:guest" not in told["parts"]["broker"]
+    assert ask(receiver, "/traces", body)[1]["Retry-After"] == "5"
+    with open_road(port, to_port=5672):
+        wait_for(lambda: ask(receiver, "/health/ready")[0] == 200, seconds=30, what="the broker")
+        wait_for(lambda: ask(receiver, "/traces", body)[0] == 202, seconds=30, what="an accepted trace")
+        assert "broker_back" in receiver.read_log()
+    wait_for(lambda: ask(receiver, "/health/ready")[0] == 503, seconds=30, what="the loss")
+    assert ask(receiver, "/traces", body)[0] == 503
+    assert receiver.read_log().count("broker_away") == 2
+    with open_road(port, to_port=5672):
+        wait_for(lambda: ask(receiver, "/traces", body)[0] == 202, seconds=30, what="an accepted trace")
+    assert count_queued(deployment) == 2
+
+
+def test_a_thousand_silent_clients_keep_nobody_from_being_answered(embedded_deployment):
+    receiver = start(embedded_deployment)
+    where = urlsplit(receiver.url)
+    with ExitStack() as stack:
+        open_more_files(stack)
+        for _ in range(1000):
+            stack.enter_context(socket.create_connection((where.hostname, where.port), timeout=30))
+        assert ask(receiver, "/health/live")[0] == 200
+        assert ask(receiver, "/health/ready")[0] == 200
+        assert ask(receiver, "/traces", json.dumps(write_native(1)).encode())[0] == 202
+    wait_for(lambda: "connections_full" in receiver.read_log(), seconds=10, what="an event")
+
+
+def open_more_files(stack):
+    """Lets this process open the thousand."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < 2000 <= hard or hard == resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (2000, hard))
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def test_a_replaced_token_holds_at_once(embedded_deployment):
     deployment = embedded_deployment
     token = deployment.folder / "token"
@@ -212,3 +260,25 @@ def test_sigterm_ends_it_at_once_with_0(deployment):
     with socket.create_connection(("127.0.0.1", urlsplit(receiver.url).port)):
         assert receiver.terminate(seconds=10) == 0
     assert "receiver_stopped" in receiver.read_log()
+
+
+@pytest.mark.parametrize("keeps_connection", [True, False])
+def test_what_was_accepted_before_sigterm_is_on_the_queue_exactly_once(rabbitmq_deployment, keeps_connection):
+    receiver = start(rabbitmq_deployment)
+
+    def write(name, number):
+        return json.dumps(write_native(f"{name}-{number}")).encode()
+
+    port = urlsplit(receiver.url).port
+    posters = [Poster(port, partial(write, name), keeps_connection=keeps_connection) for name in range(6)]
+    for poster in posters:
+        poster.start()
+    wait_for(lambda: all(len(poster.told) > 20 for poster in posters), seconds=30, what="many requests")
+    assert receiver.terminate(seconds=20) == 0
+    for poster in posters:
+        poster.join(timeout=30)
+    expected = ConnectionRefusedError if keeps_connection else ConnectionError
+    assert all(isinstance(poster.end, expected) for poster in posters)
+    assert {status for poster in posters for status in poster.told.values()} == {202}
+    accepted = [body for poster in posters for body in poster.told]
+    assert sorted(take_all(rabbitmq_deployment)) == sorted(accepted)

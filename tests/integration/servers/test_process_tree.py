@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 from ragsonde.servers.backoff import Backoff
 from ragsonde.servers.process_event import Change, ProcessEvent
-from ragsonde.servers.process_tree import Child, ProcessTree
+from ragsonde.servers.process_tree import Child, FinalExitError, ProcessTree
 from services.waiting import wait_for
 
 pytestmark = pytest.mark.integration
@@ -124,6 +125,22 @@ def test_a_child_that_dies_is_started_again_and_its_last_words_are_told(child):
     assert story.told(Change.STOPPED) == ["strong"]
 
 
+def test_a_child_that_ends_with_a_final_code_ends_the_tree_with_what_it_said_in_its_last_life(
+    child, directory, processes_below
+):
+    (directory / "log").mkdir()
+    (directory / "log" / "second.log").write_text("of an earlier run\n")
+    refusing = child("second", "import sys; sys.exit('ragsonde: thread: unknown\\nragsonde: x: wrong')")
+    final = dataclasses.replace(refusing, final_codes=frozenset({1}))
+
+    with pytest.raises(FinalExitError) as caught:
+        run(child("first"), final, is_enough=lambda _: False)
+
+    assert (caught.value.name, caught.value.exit_code) == ("second", 1)
+    assert caught.value.said == ("ragsonde: thread: unknown", "ragsonde: x: wrong")
+    assert processes_below(directory) == {}
+
+
 def test_a_killed_child_is_started_again(child):
     def kill_the_first(story: Story) -> bool:
         started = [event for event in story.events if event.change is Change.STARTED]
@@ -201,7 +218,7 @@ def test_the_environment_is_given_and_not_shown(child):
 
 PARENT = """
 import pathlib, sys, threading
-from ragsonde.servers.process_tree import Child, ProcessTree
+from ragsonde.servers.process_tree import Child, FinalExitError, ProcessTree
 place = pathlib.Path(sys.argv[1])
 program = [sys.executable, "-c", "import signal; signal.pause()", str(place)]
 children = [Child(name, program, place / f"{name}.log") for name in ("one", "two")]

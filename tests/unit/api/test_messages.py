@@ -59,9 +59,15 @@ def test_an_item_keeps_what_a_parser_would_lose():
     assert split(text) == [("f:1 (item 1)", text[1:-1].encode())]
 
 
-@pytest.mark.parametrize("text", ["[]", '[{"a": 1},]', '[{"a": 1}', '[{"a": 1} {"b": 2}]', "[" * 100_000])
+@pytest.mark.parametrize("text", ['[{"a": 1},]', '[{"a": 1}', '[{"a": 1} {"b": 2}]', "[" * 100_000])
 def test_what_is_no_whole_array_of_items_stays_one_message(text):
     assert split(text) == [("f", text.encode())]
+
+
+@pytest.mark.parametrize("text", ["[]", " [\n] \n"])
+def test_an_empty_list_is_no_message_that_could_be_mended_or_left_out(text):
+    with pytest.raises(InputError, match=r"^f: holds an empty list"):
+        split(text)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +118,13 @@ def test_a_dash_is_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"trace_id": "a"}')))
 
     assert read_messages("-") == [("standard input", b'{"trace_id": "a"}')]
+
+
+def test_a_standard_input_that_the_caller_closed_is_told(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+
+    with pytest.raises(InputError, match=r"^standard input: is closed"):
+        read_messages("-")
 
 
 def test_a_file_that_is_not_there_is_an_error_that_says_what_is_expected(tmp_path):

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.promptfoo_tests import ASSERTED, CONTEXT, fail_one, read_one
+from ragsonde.api.promptfoo import collect_notes
 from ragsonde.api.promptfoo_paths import follow_path, read_path
 from ragsonde_schemas.errors import InputError
 
@@ -65,14 +66,16 @@ def test_a_context_transform_that_finds_nothing_leaves_the_contexts_unknown_and_
     one, message = read_one(vars={"output": {"chunks": []}}, **{"assert": [asserted]})
 
     assert message["contexts"] is None
-    assert one.notes == ("contextTransform finds nothing in the output",)
+    assert one.output_notes == ("contextTransform finds nothing in the output",)
+    assert collect_notes([one]) == ["rag.yaml: test 1: contextTransform finds nothing in the output"]
 
 
 def test_a_context_transform_without_an_output_waits_for_a_target():
     one, message = read_one(**{"assert": [{**ASSERTED, "contextTransform": "output.context"}]})
 
     assert message["contexts"] is None
-    assert one.notes == ("contextTransform has no output to read; --target gives one",)
+    assert one.output_notes == ("contextTransform has no output to read; --target gives one",)
+    assert collect_notes([one], has_target=True) == []
 
 
 NAMES = st.from_regex(re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,6}"), fullmatch=True)

@@ -86,10 +86,46 @@ def test_a_span_whose_parent_never_came_belongs_to_the_root_within_whose_time_it
     assert gather(*orphan, *roots) == [(0, 1, [1]), (2, 2, [2, 3, 4])]
 
 
-def test_a_span_whose_parent_never_came_and_that_started_outside_of_all_belongs_to_the_first_root():
-    roots = [model(1, start=0, end=10), model(2, start=20, end=30)]
-    assert gather(retriever(3, 99, start=15), *roots) == [(0, 1, [1, 3]), (2, 2, [2])]
-    assert gather(retriever(3, 99, start=50), *roots) == [(0, 1, [1, 3]), (2, 2, [2])]
+TURNS = [model(1, start=10, end=20), model(2, start=30, end=40)]
+
+
+@pytest.mark.parametrize(
+    ("start", "owner"), [(5, 1), (10, 1), (19, 1), (20, 2), (25, 2), (30, 2), (39, 2), (40, 2), (90, 2)]
+)
+@pytest.mark.parametrize("parent", [99, None], ids=["without its parent", "under a root of its own"])
+def test_a_part_belongs_to_the_turn_within_whose_time_it_started_else_the_next_else_the_last(
+    start, owner, parent
+):
+    assert [(root, 3 in spans) for _, root, spans in gather(retriever(3, parent, start=start), *TURNS)] == [
+        (1, owner == 1),
+        (2, owner == 2),
+    ]
+
+
+@pytest.mark.parametrize("start", [5, 15, 25, 40])
+def test_a_generation_whose_parent_never_came_is_a_part_until_the_last_root_has_ended(start):
+    assert [root for _, root, _ in gather(model(3, 99, start=start), *TURNS)] == [1, 2]
+
+
+def test_a_generation_whose_parent_never_came_is_a_turn_after_every_roots_end():
+    late = [retriever(5, 99, start=41), model(4, 99, start=50), retriever(6, 99, start=60)]
+    assert gather(*late, *TURNS) == [(0, 1, [1]), (2, 2, [2]), (5, 5, [5, 4, 6])]
+
+
+def test_turns_below_different_parents_that_never_came_are_told_apart_after_every_roots_end():
+    assert gather(model(4, 98, start=50), model(5, 99, start=60), *TURNS)[2:] == [(4, 4, [4]), (5, 5, [5])]
+
+
+def test_a_root_that_says_nothing_is_the_root_of_the_turn_that_lost_its_parent():
+    assert gather(chain(1, start=0, end=5), model(2, 99, start=9)) == [(0, 1, [1, 2])]
+
+
+def test_a_root_whose_end_is_before_its_start_holds_the_moment_of_its_start():
+    roots = [model(1, start=10, end=0), model(2, start=30)]
+    assert gather(retriever(3, 99, start=10), retriever(4, 99, start=11), *roots) == [
+        (0, 1, [1, 3]),
+        (2, 2, [4, 2]),
+    ]
 
 
 def test_of_roots_at_the_same_time_the_first_holds_what_started_within_both():
@@ -162,6 +198,52 @@ def test_every_span_is_in_one_record_and_the_first_record_has_no_key(spans):
     ]
     for record in records:
         assert record.root in record.spans
+
+
+def gather_later(known, *spans):
+    """As `gather`, when the turns with these roots are stored under these keys."""
+    named = {f"{root:016x}": f"{key:016x}" if key else "" for root, key in known.items()}
+    return [
+        (int(record.record_key or "0", 16), [int(span.span_id, 16) for span in record.spans])
+        for record in gather_records(spans, format_name="otlp_json", known_turns=named)
+    ]
+
+
+def test_a_turn_keeps_its_key_when_an_earlier_one_comes():
+    assert gather_later({2: 0}, *TURNS) == [(1, [1]), (0, [2])]
+
+
+def test_a_turn_keeps_its_key_when_its_root_comes():
+    spans = [model(3, 99, start=5), model(9, start=20), chain(99, 1, start=4), chain(1, start=1, end=10)]
+    assert gather_later({3: 0, 9: 9}, *spans) == [(0, [1, 99, 3]), (9, [9])]
+    assert gather_later({9: 0, 3: 3}, *spans) == [(3, [1, 99, 3]), (0, [9])]
+
+
+def test_turns_that_turn_out_to_be_one_keep_the_first_key():
+    spans = [model(3, 99, start=50), chain(99, 1, start=40), model(1, start=1)]
+    assert gather_later({1: 0, 3: 3}, *spans) == [(0, [1, 99, 3])]
+    assert gather_later({3: 3, 1: 1}, *spans) == [(1, [1, 99, 3])]
+
+
+def test_a_turn_that_was_never_stored_leaves_the_empty_key_to_the_first():
+    assert gather_later({2: 2}, *TURNS) == [(0, [1]), (2, [2])]
+
+
+@given(SPANS, st.data())
+def test_spans_that_come_one_by_one_never_give_two_turns_one_key_nor_a_new_key_to_a_known_turn(spans, data):
+    first_versions = {span.span_id: span for span in reversed(spans)}
+    order = data.draw(st.permutations(list(first_versions.values())))
+    roots = {}
+    for count in range(1, len(order) + 1):
+        known = {root: key for key, root in roots.items()}
+        records = gather_records(order[:count], format_name="otlp_json", known_turns=known)
+        keys = [record.record_key for record in records]
+        assert len(set(keys)) == len(keys)
+        for record in records:
+            held = {known[span.span_id] for span in record.spans if span.span_id in known}
+            assert not held or record.record_key in held
+        roots |= {record.record_key: record.root.span_id for record in records}
+        assert "" in roots
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,17 @@
 import json
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 
 import pytest
 
+from fakes.clock import FakeClock
+from fakes.stores import FakeTraceStore
 from ragsonde import evaluate
+from ragsonde.api.traces import read_traces
+from ragsonde.cli.demo_traffic import build_demo_message, read_demo_traces
 from ragsonde_schemas.message import TraceMessage
 
 PACKAGED = files("ragsonde") / "demo" / "traces.jsonl"
@@ -30,6 +35,21 @@ def test_every_line_is_a_valid_message_of_the_app_demo(messages):
     assert {message.app for message in parsed} == {"demo"}
     assert all(message.environment and message.release and message.variant for message in parsed)
     assert all(message.occurred_at is None for message in parsed)
+
+
+def test_the_demo_is_stored_once_a_day_however_often_it_is_published():
+    store = FakeTraceStore(clock=FakeClock())
+    morning = (datetime.now(UTC) - timedelta(days=1)).replace(hour=6)
+
+    def publish(now):
+        bodies = [build_demo_message(trace, now=now) for trace in read_demo_traces()]
+        kinds = [store.admit(trace, ()).kind for body in bodies for trace in read_traces(body)]
+        assert len(kinds) == 60
+        return set(kinds)
+
+    assert publish(morning) == {"new"}
+    assert publish(morning + timedelta(hours=12)) == {"duplicate"}
+    assert publish(morning + timedelta(hours=24)) == {"new"}
 
 
 def test_the_story_has_an_outage_of_retrieval_a_chat_and_a_trace_without_contexts(messages):

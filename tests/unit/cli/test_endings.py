@@ -104,6 +104,46 @@ def test_an_output_that_is_closed_is_told_in_one_line(command):
     assert (process.returncode, err) == (ExitCode.UNAVAILABLE, f"{UNWRITABLE}it is closed\n")
 
 
+def run_unread(*arguments):
+    """Exit code and standard error of a command whose reader has gone before it writes."""
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with (
+        os.fdopen(write_end, "wb") as unread,
+        start(*arguments, stdout=unread, stderr=subprocess.PIPE) as process,
+    ):
+        _, err = process.communicate(timeout=PATIENCE_SECONDS)
+    return process.returncode, err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("--help",),
+        ("extract", "--help"),
+        ("extract", "traces.jsonl"),
+        ("extract", "traces.jsonl", "--tree"),
+        ("evaluate", "traces.jsonl"),
+        ("evaluate", "traces.jsonl", "--output", "json"),
+        ("list-scorers", "--explain"),
+        ("check-config",),
+    ],
+)
+def test_a_reader_that_has_enough_is_no_failure(command):
+    assert run_unread(*command) == (ExitCode.OK, "")
+
+
+@pytest.mark.parametrize("form", ["table", "json", "junit"])
+@pytest.mark.parametrize(("lowest", "code"), [("0", ExitCode.OK), ("1", ExitCode.BELOW)])
+def test_a_gate_is_judged_to_its_end_whoever_reads(form, lowest, code):
+    demand = ("--fail-under", f"context_position={lowest}", "--output", form)
+
+    ended, err = run_unread("evaluate", "traces.jsonl", *demand)
+
+    assert ended == code
+    assert ("NOT MET" in err) is (code == ExitCode.BELOW and form != "table")
+
+
 def test_a_full_disk_elsewhere_is_not_taken_for_the_output():
     code = (
         "import errno, ragsonde.cli.list_scorers as command\n"

@@ -85,6 +85,15 @@ def test_the_table_names_judge_means_and_what_was_not_scored(capsys):
     assert re.search(r"context_position +0\.667 +0\.667 to 0\.667 +2 +1 empty_retrieval +mixed", out)
 
 
+def test_one_trace_is_counted_as_one(capsys):
+    write_lines("traces.jsonl", [REFUND])
+
+    _, out, _ = call(capsys, "traces.jsonl", "--fail-under", "context_position=0")
+
+    assert out.startswith("1 trace, judge lexical (")
+    assert re.search(r"found \d\.\d{4} over 1 trace\n", out)
+
+
 def test_the_lexical_judge_is_the_default(capsys):
     _, items, summary, _ = call_json(capsys, "traces.jsonl")
 
@@ -173,7 +182,45 @@ def test_fail_each_is_on_the_threshold_of_each_trace(threshold, code, capsys):
     ended, out, _ = call(capsys, "traces.jsonl", "--judge", "recorded:verdicts.jsonl", "--fail-each")
 
     assert ended == code
-    assert ("2 below: t0, t1" in out) is (code == 1)
+    below = "2 below: t0 (context_position 0.666667 < 0.7), t1 (context_position 0.666667 < 0.7)\n"
+    assert (below in out) is (code == 1)
+
+
+@pytest.mark.parametrize(
+    "demand",
+    [["--fail-each"], ["--max-unscored", "9"], ["--fail-under", "context_position=0"]],
+)
+@pytest.mark.parametrize("form", ["table", "json", "junit"])
+def test_what_was_demanded_is_not_met_where_nothing_was_scored(demand, form, capsys):
+    write_lines("traces.jsonl", [{**REFUND, "contexts": []}] * 2)
+    Path("ragsonde.yaml").write_text("scorers: {context_position: {threshold: 0}}\n", encoding="utf-8")
+
+    code, out, err = call(capsys, "traces.jsonl", *demand, "--output", form)
+
+    assert code == 1
+    told = out if form == "table" else err
+    assert re.search(r"NOT MET: .*; found .*(no trace was scored|no trace that has one was scored)\n", told)
+
+
+def test_a_trace_without_a_score_does_not_spoil_those_that_reach_their_threshold(capsys):
+    Path("ragsonde.yaml").write_text(
+        "scorers: {context_position: {threshold: 0.5}, context_precision: {}}\n", encoding="utf-8"
+    )
+
+    code, out, _ = call(capsys, "traces.jsonl", "--judge", "recorded:verdicts.jsonl", "--fail-each")
+
+    assert code == 0
+    assert "met: every trace reaches its thresholds; found 0 below\n" in out
+
+
+@pytest.mark.parametrize("form", ["json", "junit"])
+def test_a_demand_that_is_not_met_is_told_beside_what_is_for_machines(form, capsys):
+    code, _, err = call(capsys, "traces.jsonl", "--fail-under", "context_position=1", "--output", form)
+
+    assert code == 1
+    assert re.fullmatch(
+        r"ragsonde: NOT MET: mean of context_position >= 1; found 0\.\d{4} over 2 traces\n", err
+    )
 
 
 @pytest.mark.parametrize(("most", "code"), [("1", 0), ("0", 1)])
@@ -214,6 +261,8 @@ def test_lines_that_are_no_traces_can_be_left_out_and_are_counted(capsys):
         (["gone.jsonl"], "gone.jsonl: cannot be read (No such file or directory)"),
         (["traces.jsonl", "--judge", "gtp"], "--judge gtp: no such judge"),
         (["traces.jsonl", "--judge", "lexicl"], "did you mean lexical"),
+        (["traces.jsonl", "--judge", "recorded:"], "'recorded:': expected lexical, recorded:FILE"),
+        (["traces.jsonl", "--output", "xml"], "'--output' / '-o': 'xml' is not one of 'table', 'json'"),
         (["traces.jsonl", "--judge", "recorded:gone"], "gone: cannot read the recorded verdicts"),
         (["traces.jsonl", "--scorers", "contxt_position"], "did you mean context_position"),
         (["traces.jsonl", "--scorers", ","], "--scorers: names none"),
@@ -224,6 +273,10 @@ def test_lines_that_are_no_traces_can_be_left_out_and_are_counted(capsys):
         (["traces.jsonl", "--fail-under", "context_positon=1"], "did you mean context_position"),
         (["traces.jsonl", "--fail-under", "context_position=70"], "expected a raw score from 0 to 1"),
         (["traces.jsonl", "--fail-under", "context_position=nan"], "expected a raw score from 0 to 1"),
+        (
+            ["traces.jsonl", *["--fail-under", "context_position=0.9"] * 2],
+            "context_position has 0.9 already; expected it once",
+        ),
         (["traces.jsonl", "--fail-each"], "no scorer that is run has a threshold"),
         (["traces.jsonl", "--target", "nonsense"], "expected module:function"),
         (["traces.jsonl", "--config", "gone.yaml"], "gone.yaml: cannot be read"),
@@ -259,6 +312,14 @@ def test_a_target_is_asked_and_its_failures_are_shown(capsys):
     assert summary["target_failed"] == 1
     assert summary["scores"]["context_position"]["unscored"] == {"target_failed": 1}
     assert "target failed at traces.jsonl:2 (t1): RuntimeError: index is gone" in table
+
+
+def test_a_target_that_nobody_serves_is_told_without_names_of_our_code(capsys):
+    code, out, _ = call(capsys, "traces.jsonl", "--target", "http://127.0.0.1:1/ask")
+
+    assert code == 4
+    place = "target failed at traces.jsonl:1 (t0)"
+    assert f"{place}: http://127.0.0.1:1/ask cannot be reached: Connection refused\n" in out
 
 
 def test_junit_holds_a_case_for_each_trace_and_scorer_and_for_each_demand(capsys):

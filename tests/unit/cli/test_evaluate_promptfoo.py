@@ -64,7 +64,7 @@ def test_a_tests_threshold_decides_for_its_trace_and_scorer_only(capsys):
     }
     assert {scores["context_precision"] for scores in passed.values()} == {None}
     (check,) = summary["checks"]
-    assert (check["met"], check["found"]) == (False, "1 below: gift cards")
+    assert (check["met"], check["found"]) == (False, "1 below: gift cards (essential_context 0.25 < 0.3)")
 
 
 def test_thresholds_that_are_reached_end_well(capsys):
@@ -120,6 +120,20 @@ def test_a_target_answers_the_tests_and_their_thresholds_hold(capsys, monkeypatc
     found = [score for item in items for score in item["scores"] if score["scorer"] == "essential_context"]
     assert [score["passed"] for score in found] == [score["raw"] >= 0.3 for score in found]
     assert code == (0 if all(score["passed"] for score in found) else 1)
+
+
+def test_where_a_target_answers_nothing_is_said_of_the_outputs_in_the_file(capsys):
+    asserted = {"type": "context-relevance", "threshold": 0.3, "contextTransform": "output.context"}
+    change(defaultTest={}, tests=[{"vars": {"query": "a b c?"}, "assert": [asserted]}])
+    Path("app_without_outputs.py").write_text(
+        "def answer(question):\n    return {'answer': 'a b c.', 'contexts': ['a b c.']}\n"
+    )
+
+    _, _, without = call(capsys, "evaluate", FILE)
+    _, _, given = call(capsys, "evaluate", FILE, "--target", "app_without_outputs:answer")
+
+    assert "--target gives one" in without
+    assert given == ""
 
 
 def test_a_file_that_cannot_be_read_as_tests_is_bad_input(capsys):

@@ -22,11 +22,19 @@ def call(capsys, *arguments):
 
 def test_the_tree_is_what_paths_are_written_against(capsys):
     code, out, err = call(capsys, SAMPLES / "langchain_openinference.otlp.json", "--tree")
-    (tree,) = map(json.loads, out.splitlines())
+    tree = json.loads(out)
     assert (code, err) == (0, "")
     assert {"input", "output", "metadata", "attributes", "spans"} <= tree.keys()
     assert tree["metadata"]["user_id"] == "u-77"
     assert len(tree["spans"]) == 9
+
+
+def test_the_tree_is_indented_for_people_and_one_line_for_scripts(capsys):
+    _, shown, _ = call(capsys, SAMPLES / "langchain_openinference.otlp.json", "--tree")
+    _, compact, _ = call(capsys, SAMPLES / "langchain_openinference.otlp.json", "--tree", "--output", "json")
+    assert shown.startswith('{\n  "input": "')
+    assert compact.count("\n") == 1
+    assert json.loads(shown) == json.loads(compact)
 
 
 def test_a_trace_spread_over_the_lines_of_a_file_is_one_tree(capsys, tmp_path):
@@ -84,3 +92,15 @@ def test_a_chat_message_has_its_history_and_a_mapped_question_for_the_retriever(
     assert found["query"] == "And from abroad?"
     assert found["retrieval_query"] == "How long does a refund from abroad take?"
     assert [turn["role"] for turn in found["turns"]] == ["user", "assistant"]
+
+
+def test_a_function_may_give_as_much_as_the_settings_let_a_message_hold(capsys, monkeypatch):
+    Path("their_search.py").write_text("def contexts(trace): return ['x' * 60]")
+    Path("a.json").write_text('{"trace_id": "t", "query": "q"}')
+    Path("ragsonde.yaml").write_text("extraction: [{contexts: {function: 'their_search:contexts'}}]\n")
+    assert json.loads(call(capsys, "a.json", "--output", "json")[1])["extraction"]["failure"] is None
+
+    monkeypatch.setenv("RAGSONDE_MAX_BODY_BYTES", "59")
+    found = json.loads(call(capsys, "a.json", "--output", "json")[1])
+
+    assert "gave 60 bytes, expected at most 59" in found["extraction"]["failure"]

@@ -1,4 +1,3 @@
-import os
 import re
 import resource
 import subprocess
@@ -160,27 +159,6 @@ def test_an_interrupt_ends_with_its_own_code(raised, failing_command, capsys):
     failing_command.append(raised)
 
     assert call(capsys, "list-scorers")[0] == ExitCode.INTERRUPTED
-
-
-def test_a_reader_that_goes_away_is_no_error():
-    read_end, write_end = os.pipe()
-    os.close(read_end)
-
-    with os.fdopen(write_end, "wb") as closed_pipe:
-        ran = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                "from ragsonde.cli.main import run; run(['list-scorers', '--output', 'json'])",
-            ],
-            stdout=closed_pipe,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-
-    assert ran.stderr == ""
-    assert ran.returncode in {0, 1}
 
 
 def test_a_docstring_is_one_line_a_paragraph_so_that_the_terminal_wraps_it():

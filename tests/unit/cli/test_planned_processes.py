@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from ragsonde.cli.up import plan_processes
+from ragsonde.cli.up import list_problems, plan_processes
+from ragsonde.servers.process_tree import FinalExitError
 from ragsonde.settings import read_settings
 
 
@@ -47,3 +48,22 @@ def test_what_runs_may_end_however_long_the_longest_deadline_is(tmp_path, deadli
     }
     planned = plan(tmp_path, RAGSONDE_JUDGES=json.dumps([judge]))
     assert {one.child.grace_seconds for one in planned} == {grace_seconds}
+
+
+def test_what_refuses_its_settings_is_not_started_again(tmp_path):
+    assert {one.child.final_codes for one in plan(tmp_path)} == {frozenset({2})}
+
+
+@pytest.mark.parametrize(
+    ("said", "problems"),
+    [
+        (
+            ["loading", "ragsonde: a: wrong", "ragsonde: b: wrong"],
+            ["worker-1: a: wrong", "worker-1: b: wrong"],
+        ),
+        (["loading", "Usage: ragsonde"], ["worker-1: Usage: ragsonde"]),
+        ([], ["worker-1: ended with code 2"]),
+    ],
+)
+def test_its_message_is_told_with_its_name(said, problems):
+    assert list_problems(FinalExitError("worker-1", exit_code=2, said=said)) == problems

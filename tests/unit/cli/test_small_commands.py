@@ -182,6 +182,18 @@ def test_check_config_lists_all_problems_and_ends_with_2(capsys):
     ]
 
 
+def test_doctor_where_nothing_is_set_up_says_what_to_start_and_not_what_to_check(capsys):
+    code, out, _ = call(capsys, "doctor", "--output", "json")
+    findings = {found["check"]: found for found in map(json.loads, out.splitlines())}
+
+    assert code == 4
+    for part in ("broker", "database"):
+        assert findings[part]["verdict"] == "failing"
+        assert "start one with `ragsonde up`" in findings[part]["found"]
+        assert findings[part]["advice"] == ""
+    assert findings["judge lexical"]["verdict"] == "ok"
+
+
 def test_export_schema_prints_or_writes_the_published_schema(capsys):
     printed = call(capsys, "export-schema")[1]
     code, out, _ = call(capsys, "export-schema", "--output-dir", "deep/folder")

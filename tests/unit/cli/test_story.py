@@ -44,7 +44,7 @@ SPANS = GatheredSpans(
     [
         (
             {"next_close_at": NOON},
-            "waiting: trace demo-0001: 3 spans came (otlp_protobuf), the root is not; ",
+            "trace demo-0001: waiting: 3 spans came (otlp_protobuf), the root is not; ",
         ),
         (
             {"next_close_at": NOON, "has_root": True},

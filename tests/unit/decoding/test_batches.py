@@ -94,6 +94,23 @@ def test_a_bad_line_is_a_fault_that_names_its_number():
     assert str(decoded.faults[1]).startswith("line 5: contexts[0]: found number 5")
 
 
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (b'{"trace_id": 1e999}', "line 2: found 1e999 at column 14, expected "),
+        (b'{"trace_id": nope}', "line 2: no JSON: Expecting value at column 14"),
+        (b'{"trace_id": "t"} x', "line 2: more follows after the first JSON value, at column 19"),
+        (b'{"trace_id": "t', "line 2: the text ends inside a value"),
+        (b"[" * 65, "line 2: nested deeper than 64 levels at column 65"),
+        (b'{"a": 1, "a": 2}', "line 2: a: the key occurs twice"),
+    ],
+)
+def test_a_fault_in_a_line_names_the_line_once(line, text):
+    (fault,) = decode(wrap(write_lines(native(1)) + b"\n" + line, content_type="application/x-ndjson")).faults
+    assert str(fault).startswith(text)
+    assert "line 1" not in str(fault)
+
+
 def test_faults_inside_an_item_are_placed_in_it():
     spans = OTLP["resourceSpans"][0]["scopeSpans"][0]["spans"]
     export = {"resourceSpans": [{"scopeSpans": [{"spans": [*spans, {}]}]}]}

@@ -36,8 +36,8 @@ def refuse(body, levels=64):
 
 @given(JSON_VALUES)
 def test_sound_json_comes_back_as_it_was(value):
-    assert (value, ()) == tuple(read(json.dumps(value).encode()))
-    assert (value, ()) == tuple(read(json.dumps(value, ensure_ascii=False, indent=1).encode()))
+    assert (value, (), (), None) == read(json.dumps(value).encode())
+    assert (value, (), (), None) == read(json.dumps(value, ensure_ascii=False, indent=1).encode())
 
 
 def test_a_byte_order_mark_is_skipped():
@@ -62,7 +62,7 @@ def test_words_that_are_no_numbers_are_refused_by_name_and_place(word):
 def test_numbers_that_no_double_can_hold_are_refused(number):
     error = refuse(f'{{"latency_ms": {number}}}'.encode())
     assert error.reason is ParkReason.INVALID_JSON
-    assert "line 1 column 16" in str(error)
+    assert "at column 16" in str(error)
     assert len(str(error)) < 300
 
 
@@ -93,7 +93,7 @@ def test_a_key_that_occurs_twice_is_refused_with_its_path(body, path):
         (b'{"trace_id": "a", "query": "How lo', "truncated"),
         (b'{"trace_id": ', "truncated"),
         (b'{"a": 1}\n{"a": 2}', "line 2 column 1; publish one JSON value, or one object a line"),
-        (b"{'a': 1}", "line 1 column 2"),
+        (b"{'a': 1}", "at column 2"),
         (b'{"a": 1,\n "b": tru}', "line 2 column 7"),
         (b'{"a": "x\ny"}', "Invalid control character"),
         (b'{"a": "\0"}', "Invalid control character"),
@@ -115,7 +115,7 @@ def test_nesting_is_read_down_to_the_limit_and_refused_below(opening, closing):
     read((opening * 64 + "1" + closing * 64).encode())
     error = refuse((opening * 65 + "1" + closing * 65).encode())
     assert error.reason is ParkReason.INVALID_JSON
-    assert "nested deeper than 64 levels at line 1 column" in str(error)
+    assert "nested deeper than 64 levels at column" in str(error)
 
 
 def test_very_deep_nesting_is_refused_and_not_followed():

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from builders.envelopes import find_refusal
 from builders.foreign_documents import decode_value, name_formats
@@ -59,6 +61,39 @@ def test_where_the_root_is_missing_the_first_run_in_order_stands_in():
 )
 def test_other_objects_are_none(value):
     assert name_formats(value) == []
+
+
+def flat(name, parent, **fields):
+    return {"id": name, "parent_run_id": parent, "run_type": "chain", "inputs": {}, **fields}
+
+
+def test_runs_without_a_trace_belong_to_the_trace_of_the_run_above():
+    runs = [flat("c", "b"), flat("e", "d"), flat("b", "a"), flat("a", None, trace_id="t"), flat("d", None)]
+    first, second = decode_value(runs).records
+    assert [first.document["id"], *(run["id"] for run in first.document["child_runs"])] == ["a", "c", "b"]
+    assert [second.document["id"], *(run["id"] for run in second.document["child_runs"])] == ["d", "e"]
+
+
+def test_runs_that_are_each_others_parents_are_one_trace():
+    assert len(decode_value([flat("c", "a"), flat("a", "b"), flat("b", "a")]).records) == 1
+
+
+@given(st.lists(st.integers(0, 8), min_size=1, max_size=8), st.randoms(use_true_random=False))
+def test_every_run_is_in_the_record_of_its_topmost_run(parents, order):
+    """Run n's parent is a run before it, or itself for a root."""
+    above = [min(parent, number) for number, parent in enumerate(parents)]
+    tops = []
+    for number, parent in enumerate(above):
+        tops.append(number if parent == number else tops[parent])
+    runs = [
+        flat(str(number), None if parent == number else str(parent)) for number, parent in enumerate(above)
+    ]
+    order.shuffle(runs)
+    found = {}
+    for record in decode_value(runs).records:
+        for run in (record.document, *record.document.get("child_runs", ())):
+            found[int(run["id"])] = int(record.document["id"])
+    assert found == dict(enumerate(tops))
 
 
 def test_too_many_runs_are_refused():

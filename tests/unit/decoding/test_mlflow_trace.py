@@ -167,8 +167,14 @@ def test_what_cannot_be_read_is_refused():
     assert refuse(trace(SPAN, trace_id="x" * 129), ParkReason.BAD_TRACE_ID) == "info.trace_id"
     assert refuse(trace(SPAN, trace_id=None, experiment_id="0"), ParkReason.BAD_TRACE_ID) == "info.trace_id"
     refuse(trace(SPAN, SPAN), ParkReason.OVER_LIMIT, limits=DecodingLimits(spans=1))
-    high = {**SPAN, "attributes": {"retrieval.documents.999999999.document.id": "x"}}
-    refuse(trace(high), ParkReason.OVER_LIMIT)
+
+
+def test_an_attribute_with_a_huge_index_is_left_out_with_a_warning():
+    high = {"retrieval.documents.999999999.document.id": "x", "b": 1}
+    (span,) = read(trace({**SPAN, "attributes": high})).spans
+    (warning,) = span.attributes.pop("ragsonde.warnings")
+    assert (span.attributes["b"], "999999999" in warning) == (1, True)
+    assert "retrieval.documents" not in str(span.attributes)
 
 
 def test_mended_texts_are_told():

@@ -76,7 +76,12 @@ def test_contexts_may_be_unknown_empty_one_text_or_a_list(contexts):
         ({"contexts": {"content": "x"}}, "contexts: found an object, expected a list or a string"),
         ({"contexts": [None]}, "contexts[0]: found null, expected an object or a string"),
         ({"contexts": ["x", "y", {"content": 5}]}, "contexts[2].content: found number 5, expected a string"),
-        ({"contexts": [{"id": "1"}]}, "contexts[0].content: found nothing, expected a string"),
+        (
+            {"contexts": ["x", {"score": 1}]},
+            "contexts[1]: found neither text nor id, expected an object with `content` or at least `id`",
+        ),
+        ({"contexts": [{"content": None, "id": ""}]}, "contexts[0]: found neither text nor id, expected "),
+        ({"contexts": [{"id": "1", "text": "x"}]}, "contexts[0]: found `text`, expected an object with `con"),
         ({"contexts": [{"content": "x", "score": "0.9"}]}, "contexts[0].score: found a string of 3 charact"),
         ({"contexts": [{"content": "x", "score": True}]}, "contexts[0].score: found true, expected a number"),
         (
@@ -134,7 +139,7 @@ def test_several_problems_are_named_up_to_five():
 
 def test_no_text_of_the_message_is_quoted():
     assert "secret" not in str(
-        refuse(ParkReason.INVALID_MESSAGE, latency_ms="secret", contexts=[{"id": "secret"}])
+        refuse(ParkReason.INVALID_MESSAGE, latency_ms="secret", contexts=[{"content": 5, "id": "secret"}])
     )
 
 

@@ -125,11 +125,13 @@ def test_bytes_and_numbers_that_are_not_finite_become_text():
 def test_texts_that_cannot_be_stored_are_mended_with_a_warning():
     body = write_export(make_span(1, attributes={"input.value": "a\0bXXXX"})).replace(b"XXXX", b"\xffY\xc3(")
     decoded = decode_otlp_protobuf(body, LIMITS)
-    assert decoded.spans[0].attributes["input.value"] == "a\ufffdb\ufffdY\ufffd("
-    assert decoded.warnings == (
-        "spans[0]: bytes that are no UTF-8 replaced by U+FFFD",
-        "spans[0]: NUL replaced by U+FFFD",
-    )
+    assert decoded.spans[0].attributes == {
+        "input.value": "a\ufffdb\ufffdY\ufffd(",
+        "ragsonde.warnings": [
+            "spans[0]: bytes that are no UTF-8 replaced by U+FFFD",
+            "spans[0]: NUL replaced by U+FFFD",
+        ],
+    }
 
 
 def test_a_logs_export_is_told_from_traces():
@@ -238,35 +240,76 @@ def test_too_many_spans_are_refused():
     assert caught.value.reason is ParkReason.OVER_LIMIT
 
 
-def test_attributes_nested_too_deep_are_refused():
+def test_an_attribute_nested_too_deep_is_left_out_with_a_warning():
     limits = DecodingLimits(nesting_levels=3)
-    decode_otlp_protobuf(write_export(make_span(1, attributes={"a": [[{"b": 1}]]})), limits)
-    with pytest.raises(
-        DecodeError, match=r"spans\[0\]: an attribute is nested deeper than 3 levels"
-    ) as caught:
-        decode_otlp_protobuf(write_export(make_span(1, attributes={"a": [[{"b": [1]}]]})), limits)
-    assert caught.value.reason is ParkReason.OVER_LIMIT
+    deep = {"a": [[{"b": 1}]], "c": [[{"b": [1]}]], "d": 1}
+    decoded = decode_otlp_protobuf(write_export(make_span(1, attributes=deep), make_span(2)), limits)
+    first, second = decoded.spans
+    assert first.attributes.pop("ragsonde.warnings") == [
+        "spans[0]: attribute c: nested deeper than 3 levels; skipped"
+    ]
+    assert first.attributes == {"a": [[{"b": 1}]], "d": 1}
+    assert (second, decoded.faults) == (make_span(2), ())
+
+
+def find_field(body, text):
+    """Offset of the length byte before `text`."""
+    return body.index(text) - 1
+
+
+def test_a_broken_attribute_is_left_out_with_a_warning():
+    body = bytearray(write_export(make_span(1, attributes={"k": "value", "d": 1}), make_span(2)))
+    body[find_field(body, b"value")] = 99
+    first, second = decode_otlp_protobuf(bytes(body), LIMITS).spans
+    (warning,) = first.attributes.pop("ragsonde.warnings")
+    assert warning.startswith("spans[0]: attribute k: a field reaches ")
+    assert (first.attributes, second) == ({"d": 1}, make_span(2))
+
+
+@pytest.mark.parametrize(("text", "place"), [(b"broken name", "spans[0]"), (b"broken scope", "scope_spans")])
+def test_a_broken_part_is_a_fault_beside_the_good_spans(text, place):
+    body = bytearray(write_export(make_span(1, name="broken name", scope_name="broken scope"), make_span(2)))
+    body[find_field(body, text)] = 127
+    decoded = decode_otlp_protobuf(bytes(body), LIMITS)
+    assert decoded.spans == (make_span(2),)
+    assert [(fault.reason, fault.where) for fault in decoded.faults] == [(ParkReason.INVALID_PROTOBUF, place)]
+
+
+@pytest.mark.parametrize("index", ["10002", "999999999", "9" * 400])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "retrieval.documents.{}.document.content",
+        "reranker.output_documents.{}.document.id",
+        "llm.input_messages.{}.message.role",
+        "llm.output_messages.0.message.contents.{}.message_content.text",
+        "gen_ai.prompt.{}.content",
+        "gen_ai.completion.{}.content",
+    ],
+)
+def test_an_attribute_with_a_huge_index_is_left_out_with_a_warning(key, index):
+    span = make_span(1, attributes={key.format(index): "x", key.format(10001): "y"})
+    first, second = decode_otlp_protobuf(write_export(span, make_span(2)), LIMITS).spans
+    (warning,) = first.attributes.pop("ragsonde.warnings")
+    assert warning.startswith(f"span {first.span_id}: ")
+    assert "expected at most" in warning
+    assert (first.attributes, second) == ({key.format(10001): "y"}, make_span(2))
 
 
 @pytest.mark.parametrize(
     "key",
     [
-        "retrieval.documents.10002.document.content",
-        "llm.input_messages.999999999.message.role",
-        "retrieval.documents." + "9" * 400 + ".document.content",
+        "retrieval.documents.10001.document.content",
+        "order.999999999.sku",
+        "x.20261129",
+        "my.messages.99999",
+        "my.retrieval.documents.99999.document.id",
+        "llm.tools.20261129.tool.json_schema",
     ],
 )
-def test_a_huge_index_of_a_flattened_list_is_refused(key):
-    error = refuse(write_export(make_span(1, attributes={key: "x"})))
-    assert error.reason is ParkReason.OVER_LIMIT
-    assert error.where.startswith("spans[0].attributes")
-
-
-@pytest.mark.parametrize(
-    "key", ["retrieval.documents.10001.document.content", "order.999999999.sku", "x.20261129"]
-)
 def test_other_numbers_in_attribute_names_are_no_indices(key):
-    assert decode_otlp_protobuf(write_export(make_span(1, attributes={key: "x"})), LIMITS).spans
+    span = make_span(1, attributes={key: "x"})
+    assert decode_otlp_protobuf(write_export(span), LIMITS).spans == (span,)
 
 
 def test_a_body_whose_first_length_looks_like_json_is_protobuf():

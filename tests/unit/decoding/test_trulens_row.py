@@ -101,8 +101,15 @@ def test_what_cannot_be_read_is_refused_with_its_place():
     assert refuse(ParkReason.INVALID_MESSAGE, trace={"trace_id": "1"}) == "trace.span_id"
     assert refuse(ParkReason.BAD_TRACE_ID, trace={}, record_attributes={}) == "trace.trace_id"
     assert refuse(ParkReason.INVALID_MESSAGE, record_attributes=[1]) == "record_attributes"
-    high = {"retrieval.documents.999999999.document.id": "x"}
-    refuse(ParkReason.OVER_LIMIT, record_attributes=high)
+
+
+def test_an_attribute_with_a_huge_index_is_left_out_with_a_warning():
+    high = {"retrieval.documents.999999999.document.id": "x", "b": 1}
+    (span,) = decode(wrap_json({**ROW, "record_attributes": high})).spans
+    assert span.attributes.pop("ragsonde.warnings")[0].startswith(
+        f"span {span.span_id}: retrieval.documents."
+    )
+    assert span.attributes == {"b": 1}
 
 
 def test_mended_texts_are_told():

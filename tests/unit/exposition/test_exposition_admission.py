@@ -5,7 +5,7 @@ import logging
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragsonde.exposition.admission import ELSEWHERE, Limits, Place, Places, Vocabulary
+from ragsonde.exposition.admission import ELSEWHERE, Limits, Place, Places, Vocabularies, Vocabulary
 
 
 def make_places(**limits: int) -> Places:
@@ -68,6 +68,23 @@ def test_the_first_folded_value_is_logged_and_the_next_ones_are_not(caplog):
             vocabulary.admit(f"secret-{number}")
     assert [record.message for record in caplog.records] == ["label_values_folded"]
     assert "secret" not in str(vars(caplog.records[0]))
+
+
+def test_configured_values_are_named_beside_the_others_and_cause_no_warning(caplog):
+    vocabulary = Vocabulary("rule", max_values=2, known=["mapping:c", "mapping:d"])
+    with caplog.at_level(logging.WARNING):
+        named = [vocabulary.admit(value) for value in ("a", "b", "mapping:c", "mapping:d", "a")]
+    assert named == ["a", "b", "mapping:c", "mapping:d", "a"]
+    assert caplog.records == []
+    assert vocabulary.admit("e") == "other"
+
+
+def test_rules_have_a_limit_of_their_own():
+    vocabularies = Vocabularies(Limits(max_label_values=1, max_rules=2), rules=["mapping:m"])
+    assert [vocabularies.admit("rule", value) for value in ("a", "b", "c", "mapping:m")] == [
+        *("a", "b", "other", "mapping:m")
+    ]
+    assert [vocabularies.admit("model", value) for value in ("a", "b")] == ["a", "other"]
 
 
 @given(st.lists(st.tuples(st.text(max_size=8), st.text(max_size=8), st.text(max_size=8)), max_size=200))

@@ -80,6 +80,15 @@ def test_the_turns_before_the_question_are_what_user_and_assistant_said():
     assert found.turns == (Turn(role="user", content="Hello"), Turn(role="assistant", content="Hi"))
 
 
+def test_turns_and_question_are_the_final_generations_not_those_of_one_beside_it():
+    title = generation(9, answer="Refunds", turns=[("user", "Hello"), ("user", "Name this conversation.")])
+    final = generation(3, answer=ANSWER, turns=[("user", QUESTION)])
+    found = find(make_step(1, answer=ANSWER), final, title)
+    assert (found.query.value, found.turns) == (QUESTION, ())
+    found = find(make_step(1, answer=ANSWER), generation(3, answer=ANSWER), title)
+    assert (found.query.value, found.turns) == (None, ())
+
+
 def test_without_messages_there_are_no_turns():
     assert find(make_step(1, question=QUESTION), generation(2)).turns == ()
     assert find(generation(2, turns=[("system", "s")])).turns == ()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragsonde.extraction.embedded_json import read_embedded
+from ragsonde.extraction.embedded_json import read_embedded, read_plain
 from ragsonde.extraction.nesting import find_too_deep
 
 
@@ -41,6 +41,24 @@ def test_json_inside_json_strings_is_unwrapped():
 )
 def test_anything_else_is_none(text):
     assert read_embedded(text) is None
+
+
+@pytest.mark.parametrize("times", range(5))
+def test_a_text_written_as_json_is_unwrapped_as_often_as_it_was(times):
+    text = "A refund takes 14 days."
+    for _ in range(times):
+        text = json.dumps(text)
+    assert read_plain(text) == "A refund takes 14 days."
+
+
+@pytest.mark.parametrize("text", ['"a" and "b"', '"', "[1] a", "{broken", "nullable"])
+def test_any_other_text_is_itself(text):
+    assert read_plain(text) == text
+
+
+@pytest.mark.parametrize("text", ["", " ", '""', '" "', "null", ' "null" '])
+def test_a_blank_text_and_null_are_nothing(text):
+    assert read_plain(text) is None
 
 
 def test_texts_inside_are_mended():

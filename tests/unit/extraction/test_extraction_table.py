@@ -251,3 +251,8 @@ def test_any_spans_become_a_trace(given_spans):
 def test_any_bytes_become_traces_or_are_refused(body):
     refusal = find_refusal(read_any, body)
     assert refusal is None or str(refusal)
+
+
+@pytest.mark.parametrize("named", ["default", " default ", "", None])
+def test_an_app_that_calls_itself_as_unknown_ones_are_shown_is_an_unknown_one(named):
+    assert trace_of(app=named).app == ""

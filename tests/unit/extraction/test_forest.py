@@ -41,6 +41,20 @@ def test_below_above_and_outermost_agree_with_the_ancestors(links, nodes):
     assert forest.outermost(chosen) == {node for node in chosen if not above[node] & chosen}
 
 
+@pytest.mark.parametrize("values", [{"a": 1, "b": 2}, {"a": 2, "b": 1}])
+def test_of_two_values_above_the_greater_holds(values):
+    forest = Forest({"a": None, "b": "a", "c": "b", "d": None})
+    assert forest.greatest_above(values) == {"b": values["a"], "c": 2}
+
+
+@given(LINKS, st.dictionaries(st.sampled_from("abcdefgh"), st.integers()))
+def test_the_greatest_value_above_is_that_of_the_ancestors(links, values):
+    forest = Forest(links)
+    chosen = {node: value for node, value in values.items() if node in links}
+    above = {node: [chosen[up] for up in forest.ancestors(node) if up in chosen] for node in links}
+    assert forest.greatest_above(chosen) == {node: max(found) for node, found in above.items() if found}
+
+
 @given(LINKS)
 def test_every_id_stands_in_one_tree_whose_top_has_a_reason(links):
     forest = Forest(links)

@@ -375,3 +375,26 @@ def test_any_tree_and_any_path_give_findings(document, path):
                 assert json.dumps(context.metadata, allow_nan=False)
         elif field in {"query", "app"}:
             assert value is None or (isinstance(value, str) and "\x00" not in value)
+
+
+def test_the_names_of_all_rules_that_a_configuration_can_make_are_known():
+    mappings = Mappings(
+        [
+            ExtractionOptions.model_validate(
+                {"query": ["a", "b"], "contexts": ["c", "d"], "answer": {"function": "m:f"}}
+            ),
+            ExtractionOptions.model_validate({"query": "a", "contexts": "x" * 100}),
+        ]
+    )
+
+    assert set(mappings.list_rules()) == {
+        *("mapping:a", "mapping:b", "mapping:c", "mapping:d", "mapping:c + d", "extractor:m:f"),
+        f"mapping:{'x' * 71}…",
+    }
+
+
+def test_of_many_joined_sources_not_every_combination_is_listed():
+    sources = [f"p{number}" for number in range(20)]
+    mappings = Mappings([ExtractionOptions.model_validate({"contexts": sources})])
+
+    assert len(mappings.list_rules()) == 21

@@ -84,3 +84,27 @@ def test_a_value_of_the_wrong_type_is_told_by_its_type_and_not_by_its_content(te
 )
 def test_it_is_known_whether_a_filter_removed_what_was_there(text, tree, expected):
     assert compile_path(text).is_emptied_by_filter(tree) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("docs", {"docs"}),
+        ("docs[].text", {"docs"}),
+        ("docs[?score > `1`].text | [0]", {"docs"}),
+        ("docs[0:3]", {"docs"}),
+        ("@ | docs", {"docs"}),
+        ("docs.a || question.b", {"docs", "question"}),
+        ("{content: docs.text, id: other}", {"docs", "other"}),
+        ("[question, answer]", {"question", "answer"}),
+        ("sort_by(docs, &score)[].text", {"docs"}),
+        ("join(' ', not_null(parts, []))", {"parts"}),
+        ('attributes."my.docs"[?score > `1`].text', {"attributes", "my.docs"}),
+        ("spans[?name == 'x'].attributes.docs | [0]", {"spans"}),
+        ("!flag && docs", {"flag", "docs"}),
+        ("*.text", set()),
+        ("'constant'", set()),
+    ],
+)
+def test_a_path_knows_the_keys_that_it_begins_with(text, keys):
+    assert compile_path(text).keys == keys

@@ -89,7 +89,7 @@ def test_parts_that_are_no_text_are_left_out_and_texts_joined():
 )
 def test_a_tool_result_is_a_turn_of_its_own(part):
     message = {"role": "user", "parts": [part, {"type": "text", "content": "and?"}]}
-    assert read_turns([message]) == (turn("tool", '["a"]'), turn("user", "and?"))
+    assert read_turns([message]) == (turn("tool", '["a"]'), turn("system", "and?"))
     assert read_turns([{"role": "tool", "content": [part]}]) == (turn("tool", '["a"]'),)
 
 
@@ -159,6 +159,14 @@ def test_where_no_question_is_there_is_none(value):
         {"messages": [{"type": "tool", "content": '[{"text": "a", "id": "1"}]', "tool_call_id": "1"}]},
         {"output": {"type": "tool", "content": '[{"text": "a", "id": "1"}]'}},
         {"output": {"id": ["langchain", "ToolMessage"], "kwargs": {"content": '[{"text": "a", "id": "1"}]'}}},
+        {"role": "user", "content": [{"type": "tool_result", "content": '[{"text": "a", "id": "1"}]'}]},
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "content": [{"type": "text", "text": '[{"text": "a", "id": "1"}]'}]},
+                {"type": "text", "text": "Be brief."},
+            ],
+        },
         json.dumps({"type": "tool", "content": json.dumps(json.dumps([{"text": "a", "id": "1"}]))}),
     ],
 )
@@ -175,6 +183,12 @@ def test_a_message_of_a_tool_holds_documents(value):
         {"output": "a"},
         [],
         {"messages": [{"role": "tool", "content": "a"}, {"role": "assistant", "content": "b"}]},
+        {"role": "user", "content": "a"},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool-result", "result": "a"}, {"type": "text", "text": "b"}],
+        },
+        {"role": "tool", "content": " "},
     ],
 )
 def test_anything_else_is_no_message_of_a_tool(value):
@@ -193,13 +207,44 @@ def test_anything_else_is_no_message_of_a_tool(value):
         ({"output": "a", "other": 1}, ['{"output": "a", "other": 1}']),
         ("a", ["a"]),
         ('{"results": [{"content": "a"}]}', ["a"]),
+        ('"quoted"', ["quoted"]),
+        ({"result": '"quoted"'}, ["quoted"]),
         ([], []),
-        (None, []),
+        ({"content": []}, []),
+        ({"result": []}, []),
         ({"type": "tool", "content": "[]"}, []),
     ],
 )
 def test_what_a_tool_returned_is_read_whatever_wraps_it(value, texts):
     assert texts == [document.content for document in read_tool_output(value)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        " ",
+        "null",
+        {"output": ""},
+        {"result": None},
+        '{"response": null}',
+        {"type": "tool", "content": " "},
+        {"type": "tool", "content": "null"},
+        {"content": [{"type": "text", "text": ""}]},
+    ],
+)
+def test_a_blank_output_is_nothing_recorded_whatever_wraps_it(value):
+    assert read_tool_output(value) is None
+
+
+def test_results_and_text_of_one_users_message_are_turns_of_their_own():
+    message = {
+        "role": "user",
+        "content": [{"type": "tool_result", "content": "a"}, {"type": "text", "text": "Be brief."}],
+    }
+    assert read_turns([message]) == (turn("tool", "a"), turn("system", "Be brief."))
+    assert read_question([message]) == "Be brief."
+    assert read_question([{"role": "user", "content": "q"}, message]) == "q"
 
 
 VALUES = st.recursive(
@@ -237,4 +282,4 @@ def test_any_value_is_read_without_an_exception(value):
     assert all(isinstance(item.content, str) and item.content for item in read_turns(value))
     assert isinstance(read_reply(value), str | None)
     assert isinstance(read_question(value), str | None)
-    assert isinstance(read_tool_output(value), tuple)
+    assert isinstance(read_tool_output(value), tuple | None)

@@ -106,3 +106,12 @@ def test_evidence_names_what_was_there_and_nothing_else():
         "contexts": "native:contexts",
         "app": "native:app",
     }
+
+
+def test_contexts_known_by_id_alone_have_unknown_texts():
+    found = find(contexts=[{"id": "a", "score": 0.5}, {"id": "b", "content": None}, {"content": "x"}])
+    assert [(context.id, context.content) for context in found.contexts] == [
+        ("a", None),
+        ("b", None),
+        (None, "x"),
+    ]

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders.retrieval_steps import ROOT, choose, find, generation, places, reranker, retriever, texts, tool
 from builders.steps import make_step
 from ragsonde.extraction.documents import Document
 from ragsonde.extraction.findings import Found, cite
@@ -10,57 +11,12 @@ from ragsonde.extraction.retrievals import choose_contexts
 from ragsonde.extraction.step_tree import StepTree
 from ragsonde.extraction.steps import StepKind
 
-ROOT = make_step(1, answer="The answer.", end=900)
-
-
-def retriever(step_id, *documents, parent=1, **fields):
-    return make_step(step_id, parent, kind=StepKind.RETRIEVER, documents=documents, **fields)
-
-
-def reranker(step_id, *documents, parent=1, **fields):
-    return make_step(step_id, parent, kind=StepKind.RERANKER, documents=documents, **fields)
-
-
-def tool(step_id, *documents, parent=1, **fields):
-    return make_step(step_id, parent, kind=StepKind.TOOL, documents=documents, **fields)
-
-
-def generation(step_id, parent=1, **fields):
-    return make_step(step_id, parent, kind=StepKind.GENERATION, **fields)
-
-
-def choose(*steps, **options):
-    return choose_contexts(StepTree([ROOT, *steps]), options=RetrievalOptions(**options))
-
-
-def find(*steps, **options):
-    (found,) = choose(*steps, **options)
-    return found
-
-
-def texts(found):
-    return None if found.contexts is None else [context.content for context in found.contexts]
-
-
-def places(found):
-    return [(context.content, context.retrieval_step) for context in found.contexts]
-
 
 def test_retrievers_are_united_in_order_of_time_whatever_order_they_came_in():
     found = find(retriever(3, "b"), generation(4), retriever(2, "a"))
     assert places(found) == [("a", 0), ("b", 1)]
     assert found.warnings == ()
     assert found.evidence == cite("test:retriever")
-
-
-def test_a_retriever_in_a_retriever_counts_once():
-    found = find(retriever(2, "a", "b"), retriever(3, "b", "a", "x", parent=2))
-    assert places(found) == [("a", 0), ("b", 0)]
-
-
-def test_a_step_between_them_does_not_hide_the_outer_retriever():
-    between = make_step(3, 2, convention="")
-    assert texts(find(retriever(2, "a"), between, retriever(4, "b", parent=3))) == ["a"]
 
 
 def test_what_was_retrieved_after_the_final_generation_started_is_left_out_and_told():
@@ -126,21 +82,8 @@ def test_a_retrieval_after_the_last_reranker_is_told():
     assert found.warnings == ("contexts: 1 of 3 retrievals did not reach the final generation",)
 
 
-def test_a_reranker_in_a_reranker_counts_once():
-    assert texts(find(reranker(2, "a"), reranker(3, "b", parent=2))) == ["a"]
-
-
 def test_a_reranker_that_left_nothing_is_an_empty_retrieval():
     assert find(retriever(2, "a"), reranker(3)).contexts == ()
-
-
-def test_texts_that_a_reranker_left_out_are_those_that_were_retrieved():
-    ids = [Document(None, "2", 0.9), Document(None, "1", 0.1)]
-    found = find(retriever(2, Document("a", "1"), Document("b", "2")), reranker(3, *ids))
-    assert [(context.content, context.id, context.score) for context in found.contexts] == [
-        ("b", "2", 0.9),
-        ("a", "1", 0.1),
-    ]
 
 
 def test_a_reranker_without_any_text_leaves_the_retrievers():
@@ -188,73 +131,6 @@ def test_per_step_without_any_retrieval_there_is_one_choice():
     assert (found.step_id, found.contexts) == ("", None)
 
 
-def test_a_tools_output_is_a_context_only_if_a_generation_starts_after_it():
-    found = find(generation(2), tool(3, "a"), generation(4), tool(5, "b"))
-    assert texts(found) == ["a"]
-    assert {context.origin for context in found.contexts} == {"tool"}
-    assert found.evidence == cite("test:tool")
-    assert find(tool(2, "a")).contexts is None
-    assert find(generation(2, start=10), tool(3, "a", start=15)).contexts is None
-
-
-def test_a_generation_that_started_while_the_tool_ran_did_not_see_its_output():
-    assert find(tool(2, "a", start=20, end=60), generation(3, start=40)).contexts is None
-
-
-def test_without_times_a_generation_that_is_written_after_the_tool_started_after_it():
-    untimed = {"start": 0, "end": 0}
-    root = make_step(1, **untimed)
-    tree = StepTree([root, tool(2, "a", **untimed), generation(3, **untimed)])
-    (found,) = choose_contexts(tree, options=RetrievalOptions())
-    assert texts(found) == ["a"]
-    tree = StepTree([root, generation(3, **untimed), tool(2, "a", **untimed)])
-    (found,) = choose_contexts(tree, options=RetrievalOptions())
-    assert found.contexts is None
-
-
-def test_equal_texts_of_tools_count_once_whatever_their_ids():
-    steps = (tool(2, Document("a", "1")), tool(3, Document("a", "2"), "b"), generation(4))
-    assert places(find(*steps)) == [("a", 0), ("b", 1)]
-
-
-def test_a_tool_in_a_tool_is_a_part_of_it():
-    assert texts(find(tool(2, "answer", end=60), tool(3, "x", parent=2), generation(7))) == ["answer"]
-
-
-def test_tools_count_only_where_no_retriever_recorded_documents():
-    assert texts(find(retriever(2, "a"), tool(3, "b"), generation(4))) == ["a"]
-    unrecorded = make_step(2, 1, kind=StepKind.RETRIEVER)
-    assert texts(find(unrecorded, tool(3, "b"), generation(4))) == ["b"]
-
-
-def test_a_search_tool_that_found_nothing_is_an_empty_retrieval():
-    assert find(tool(2), generation(3)).contexts == ()
-
-
-def test_without_tool_steps_the_results_in_the_final_generations_messages_count():
-    turns = [
-        ("user", "earlier"),
-        ("tool", "old"),
-        ("assistant", "ok"),
-        ("user", "now"),
-        ("tool", '[{"text": "a", "id": "1"}, "b"]'),
-        ("tool", "plain"),
-    ]
-    found = find(generation(2), generation(3, turns=turns))
-    assert [(context.content, context.id) for context in found.contexts] == [
-        ("a", "1"),
-        ("b", None),
-        ("plain", None),
-    ]
-    assert {context.origin for context in found.contexts} == {"tool"}
-    assert found.evidence == cite("test:tool_message")
-
-
-def test_a_tool_step_that_recorded_its_result_goes_before_the_messages():
-    found = find(tool(2, "a"), generation(3, turns=[("user", "q"), ("tool", "a"), ("tool", "x")]))
-    assert texts(found) == ["a"]
-
-
 def test_then_comes_what_the_prompt_was_filled_with():
     found = find(generation(2, turns=[("system", "instructions")], prompted=("text",)))
     assert texts(found) == ["text"]
@@ -263,11 +139,11 @@ def test_then_comes_what_the_prompt_was_filled_with():
     assert found.warnings == ("contexts: no span recorded documents; read from the prompt as one text",)
 
 
-def test_a_system_message_is_a_context_only_where_a_retrieval_ran():
-    model = generation(3, turns=[("system", "Use this: a"), ("user", "q")])
+def test_a_section_of_the_system_message_is_a_context_only_where_a_retrieval_ran():
+    model = generation(3, turns=[("system", "Be kind.\n<context>a</context>"), ("user", "q")])
     assert find(model).contexts is None
     assert find(tool(2), model).contexts == ()
-    assert texts(find(make_step(2, 1, kind=StepKind.RETRIEVER), model)) == ["Use this: a"]
+    assert texts(find(make_step(2, 1, kind=StepKind.RETRIEVER), model)) == ["a"]
 
 
 def test_without_anything_contexts_are_unknown():

@@ -47,6 +47,50 @@ def test_of_several_outermost_steps_a_whole_run_goes_before_a_single_retrieval_o
     assert StepTree([web, silent, full]).entry.id == "4"
 
 
+def test_a_root_goes_before_a_step_whose_parent_is_missing():
+    lost = make_step(2, 99, question="q", answer="a", start=1)
+    assert StepTree([lost, make_step(3)]).entry.id == "3"
+    web, full = make_step(1, convention=""), make_step(4, 1, question="q", answer="a")
+    assert StepTree([lost, web, full]).entry.id == "4"
+    assert StepTree([lost, web, make_step(4, 1)]).entry.id == "2"
+
+
+def test_what_a_check_does_is_a_part_of_it():
+    check = make_step(2, 1, kind=StepKind.CHECK, question="q", answer="a")
+    tree = StepTree([make_step(1, convention=""), check, make_step(3, 2), generation(4, 3)])
+    assert (tree.entry, tree.exit, tree.final_generation) == (None, None, None)
+
+
+def test_what_a_check_retrieves_reached_nobody():
+    check = make_step(3, 1, kind=StepKind.CHECK)
+    found = make_step(4, 3, kind=StepKind.RETRIEVER)
+    tree = StepTree([make_step(1), make_step(2, 1, kind=StepKind.RETRIEVER), check, found])
+    assert [step.kind for step in tree.steps[1:]] == [StepKind.RETRIEVER, StepKind.CHECK, StepKind.CHECK]
+
+
+def test_a_check_around_all_of_a_trace_that_retrieves_is_its_run():
+    guard = make_step(2, 1, kind=StepKind.CHECK, question="q", answer="a")
+    found = make_step(3, 2, kind=StepKind.RETRIEVER)
+    tree = StepTree([make_step(1, convention=""), guard, found, generation(4, 2, answer="a")])
+    assert (tree.entry.id, tree.final_generation.id) == ("2", "4")
+    assert tree.steps[2].kind is StepKind.RETRIEVER
+
+
+def test_the_final_generation_is_the_last_one_that_said_what_was_answered():
+    root = make_step(1, answer="14 days.\n")
+    steps = [
+        generation(number, 1, answer=text) for number, text in enumerate(("14 days.", "14 days.", "x"), 2)
+    ]
+    assert StepTree([root, *steps]).final_generation.id == "3"
+    wrapper = generation(2, 1, answer="14 days.", end=90)
+    inner = [generation(3, 2, answer=""), generation(4, 2, answer="14 days."), generation(5, 2, answer="x")]
+    assert StepTree([root, wrapper, *inner]).final_generation.id == "4"
+
+
+def test_generations_whose_links_are_lost_are_those_of_the_root():
+    assert StepTree([make_step(1, answer="a"), generation(2, 99, answer="a")]).final_generation.id == "2"
+
+
 def test_the_final_generation_is_the_one_that_ended_last():
     assert StepTree([generation(1, end=90), generation(2, end=40)]).final_generation.id == "1"
     assert StepTree([make_step(1)]).final_generation is None

@@ -196,12 +196,11 @@ def test_spans_that_three_attempts_never_settled_are_parked(stages, monkeypatch)
     with monkeypatch.context() as planted:
         planted.setattr(stages.spans, "settle", lambda *_, **__: 1 / 0)
         for _ in range(3):
-            with pytest.raises(ZeroDivisionError):
-                send(stages, *RAG_SPANS)
+            send(stages, *RAG_SPANS)
             stages.clock.advance(151)
     close(stages)
-    (parked,) = stages.parking.parked
-    assert parked.reason is ParkReason.REPEATED_CRASH
+    fault, parked = stages.parking.parked
+    assert (fault.reason, parked.reason) == (ParkReason.INTERNAL_ERROR, ParkReason.REPEATED_CRASH)
     assert TRACE_ID in parked.message
     assert close(stages, after=3600) == ()
 

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -40,6 +41,9 @@ ODD = st.sampled_from(
         {"0": {}},
         [None],
         "\ud800",
+        math.inf,
+        math.nan,
+        json.loads("[" * 70 + "]" * 70),
     ]
 )
 
@@ -83,3 +87,29 @@ def test_every_message_has_a_known_end(body):
     assert ParkReason.INTERNAL_ERROR not in {parked.reason for parked in stages.parking.parked}
     for trace, _, _ in stages.sink.of("on_admitted"):
         json.dumps(trace.model_dump(mode="json"), allow_nan=False).encode()
+
+
+def test_a_part_that_cannot_be_kept_is_told_on_its_trace_and_costs_no_other_one():
+    export = copy.deepcopy(SAMPLES["langchain_openinference.otlp.json"])
+    (resource_spans,) = export["resourceSpans"]
+    (scope_spans,) = resource_spans["scopeSpans"]
+    others = copy.deepcopy(scope_spans["spans"])
+    for span in others:
+        span["traceId"] = "0" * 31 + "1"
+    scope_spans["spans"][-1]["attributes"].append({"key": "cost", "value": {"doubleValue": math.nan}})
+    scope_spans["spans"] += others
+    stages = make_stages(FakeJudge("lexical"))
+
+    ingest(make_envelope(json.dumps(export).encode()), stages)
+
+    damaged, sound = sorted(
+        (trace for trace, _, _ in stages.sink.of("on_admitted")),
+        key=lambda trace: trace.trace_id,
+        reverse=True,
+    )
+    assert stages.parking.parked == []
+    assert (sound.trace_id, sound.extraction.warnings) == ("0" * 31 + "1", ())
+    assert "found NaN" in damaged.extraction.warnings[0]
+    assert [context.content for context in damaged.contexts] == [
+        context.content for context in sound.contexts
+    ]

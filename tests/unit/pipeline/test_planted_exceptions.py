@@ -7,7 +7,7 @@ import pytest
 from celery import Celery
 
 from builders.rag_spans import RAG_SPANS
-from builders.spans import write_export
+from builders.spans import TRACE_ID, write_export
 from fakes.judge import FakeJudge
 from fakes.stages import make_stages, states
 from fakes.stores import FakeSuspectStore
@@ -15,7 +15,7 @@ from fakes.traces import make_envelope
 from ragsonde.intake.delivery_guard import DeliveryGuard
 from ragsonde.intake.topology import TRACES, WORK
 from ragsonde.intake.trace_consumer import INGEST
-from ragsonde.pipeline import admitting, closing, evaluate_trace, reading
+from ragsonde.pipeline import absorbing, admitting, closing, evaluate_trace, reading
 from ragsonde.tasks import register_tasks
 from ragsonde_schemas.errors import ParkReason
 
@@ -79,9 +79,19 @@ def test_in_a_pure_stage(module, stage, monkeypatch):
     assert states(stages) == wanted
 
 
+def test_while_it_is_told_whether_spans_are_whole_they_wait(monkeypatch):
+    stages, envelope = make(), make_envelope(write_export(*RAG_SPANS))
+    with monkeypatch.context() as planted:
+        planted.setattr(absorbing, "is_whole", explode)
+        run(stages, envelope)
+    assert (stages.parking.parked, states(stages)) == ([], {})
+    run(stages, envelope)
+    assert states(stages) == {"lexical": "scored", "gpt": "scored"}
+
+
 @pytest.mark.parametrize(
     ("module", "stage"),
-    [(evaluate_trace, "is_whole"), (closing, "gather_records"), (reading, "find_fields")],
+    [(closing, "gather_records"), (reading, "find_fields"), (admitting, "plan_evaluations")],
 )
 def test_while_spans_become_a_trace(module, stage, monkeypatch):
     stages, envelope = make(), make_envelope(write_export(*RAG_SPANS))
@@ -89,7 +99,9 @@ def test_while_spans_become_a_trace(module, stage, monkeypatch):
         planted.setattr(module, stage, explode)
         run(stages, envelope)
     (parked,) = stages.parking.parked
-    assert (parked.reason, parked.envelope.body) == (ParkReason.INTERNAL_ERROR, envelope.body)
+    assert parked.reason is ParkReason.INTERNAL_ERROR
+    assert TRACE_ID in parked.message
+    assert TRACE_ID.encode() in parked.envelope.body
     stages.clock.advance(151)  # the lease of the spans that were claimed is over
     run(stages, envelope)
     assert states(stages) == {"lexical": "scored", "gpt": "scored"}

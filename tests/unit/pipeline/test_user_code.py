@@ -1,30 +1,25 @@
 """A user's mapping or function that fails: the trace is stored, and its scores are errors."""
 
+import json
 import sys
-import threading
 
 import pytest
 
 from fakes.judge import FakeJudge
 from fakes.stages import make_stages
 from fakes.traces import make_envelope
+from fakes.user_code import DirectCalls
 from ragsonde.extraction.mapping import Mappings
 from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.pipeline.evaluate_trace import ingest
 from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde_schemas.errors import Cause
 
-RELEASED = threading.Event()
 MODULE = "user_code_of_a_test"
-
-
-def hang(_trace):
-    RELEASED.wait(20)
 
 
 FUNCTIONS = {
     "raises": lambda _trace: 1 / 0,
-    "hangs": hang,
     "returns_numbers": lambda _trace: [1, 2],
     "exits": lambda _trace: sys.exit(3),
     "finds": lambda trace: [f"found for {trace.query}"],
@@ -36,18 +31,17 @@ FUNCTIONS = {
 @pytest.fixture(autouse=True)
 def module(monkeypatch):
     """The functions, importable as a module of the user's."""
-    RELEASED.clear()
     made = type(sys)(MODULE)
     vars(made).update(FUNCTIONS)
     monkeypatch.setitem(sys.modules, MODULE, made)
-    yield
-    RELEASED.set()
 
 
 def run(**entry):
     entries = [ExtractionOptions.model_validate(entry)]
     judges = FakeJudge("lexical"), FakeJudge("gpt", is_free=False, fingerprint="a" * 16)
-    stages = make_stages(*judges, mappings=Mappings(entries), resolver=UserCodeResolver(entries))
+    stages = make_stages(
+        *judges, mappings=Mappings(entries), resolver=UserCodeResolver(entries, start_calls=DirectCalls)
+    )
     ingest(make_envelope(), stages)
     return stages
 
@@ -64,7 +58,6 @@ def ends(stages):
     "contexts",
     [
         call("raises"),
-        call("hangs", timeout_seconds=0.05),
         call("returns_numbers"),
         call("exits"),
         "length(query)",
@@ -80,6 +73,32 @@ def test_a_failure_is_an_error_of_every_scorer_and_asks_no_judge(contexts):
     (stored, *_) = stages.traces.evaluations.values()
     assert {outcome.status for outcome in stored.result.outcomes} == {"error"}
     assert "contexts" in stored.trace.extraction.failure
+
+
+def test_after_any_number_of_calls_that_hang_the_next_trace_is_scored(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sometimes.py").write_text(
+        "import threading\n"
+        "def contexts(trace):\n"
+        "    if trace.app == 'hanging':\n"
+        "        threading.Event().wait()\n"
+        "    return ['found']\n"
+    )
+    source = {"function": "sometimes:contexts"}
+    entries = [
+        ExtractionOptions.model_validate(
+            {"match": {"app": "hanging"}, "contexts": {**source, "timeout_seconds": 0.01}}
+        ),
+        ExtractionOptions.model_validate({"contexts": source}),
+    ]
+    stages = make_stages(FakeJudge("lexical"), mappings=Mappings(entries), resolver=UserCodeResolver(entries))
+    for number in range(20):
+        message = {"trace_id": f"t-{number}", "query": "q", "app": "hanging"}
+        ingest(make_envelope(json.dumps(message).encode()), stages)
+    ingest(make_envelope(json.dumps({"trace_id": "good", "query": "q"}).encode()), stages)
+
+    states = [stored.state.value for stored in stages.traces.evaluations.values()]
+    assert states == ["failed"] * 20 + ["scored"]
 
 
 def test_what_a_function_finds_is_what_is_judged():
@@ -107,7 +126,7 @@ def test_a_failure_that_is_gone_the_next_time_makes_a_revision_and_no_duplicate(
         *(assignment.judge for assignment in stages.assignments.values()),
         traces=stages.traces,
         mappings=Mappings(entries),
-        resolver=UserCodeResolver(entries),
+        resolver=UserCodeResolver(entries, start_calls=DirectCalls),
     )
     ingest(make_envelope(), again)
     (admission,) = (one for _, one, _ in again.sink.of("on_admitted"))

@@ -170,6 +170,93 @@ def test_nothing_is_published_before_all_was_read(receiver):
     assert order == [{"refused": 1}]
 
 
+def test_a_misspelt_key_is_told_with_what_was_meant_and_the_message_taken(receiver):
+    answer, told = receiver.post(b'{"trace_id": "t1", "qery": "Wo?", "contexts": ["Da."], "answer": "Da."}')
+    assert (answer.status, told["accepted"], told["refused"]) == (202, 1, [])
+    (warning,) = told["warnings"]
+    assert warning["place"] == "body"
+    assert "qery" in warning["problem"]
+    assert "query" in warning["problem"].partition("did you mean ")[2]
+
+
+def test_of_many_items_the_place_of_each_warning_is_told_and_a_refused_one_has_none(receiver):
+    odd, odd_and_bad = write_native(2, colour="blue"), write_native(3, colour="blue", contexts=7)
+    _, told = receiver.post(b"\n".join([write_native(1), odd, odd_and_bad]))
+    assert [one["place"] for one in told["warnings"]] == ["line 2"]
+    assert [one["place"] for one in told["refused"]] == ["line 3"]
+
+
+def test_what_was_mended_in_spans_is_a_warning_too(receiver):
+    odd = {"key": "odd", "value": {"stringValue": "a\0b"}}
+    span = {"traceId": "5" * 32, "spanId": "6" * 16, "name": "answer", "attributes": [odd]}
+    export = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+    answer, told = receiver.post(json.dumps(export).encode())
+    assert (answer.status, told["accepted"]) == (202, 1)
+    (warning,) = told["warnings"]
+    assert "spans[0].attributes[0]" in warning["problem"]
+
+
+def test_of_many_warnings_the_first_hundred_are_listed(receiver):
+    _, told = receiver.post(b"\n".join([write_native(1, colour="blue")] * 150))
+    assert (len(told["warnings"]), told["warnings_not_listed"]) == (100, 50)
+
+
+def test_warnings_are_told_beside_a_503():
+    _, told = Receiver(room=0).post(write_native(1, colour="blue"))
+    assert "colour" in told["warnings"][0]["problem"]
+    assert told["problem"]
+
+
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize(
+    "body", [write_native(1) + write_native(2), EXPORT.replace(b"\n", b""), b"x", b"\x28no gzip"]
+)
+def test_a_body_whose_ends_of_lines_curl_took_is_answered_with_the_option(receiver, body):
+    answer, told = receiver.post(body, content_type=FORM)
+    assert answer.status == 400
+    assert "--data-binary" in told["refused"][0]["problem"]
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (write_native(1) + write_native(2), "application/json"),
+        (write_native(1) + b"\n{]", FORM),
+        (BAD, FORM),
+    ],
+)
+def test_of_curl_is_spoken_only_where_it_may_be_the_reason(receiver, body, content_type):
+    _, told = receiver.post(body, content_type=content_type)
+    assert "curl" not in told["refused"][0]["problem"]
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"trace_id": }', b'"x', b"{}{}", b"\xff{", b"{\xff", b"\x0a\xff"])
+@pytest.mark.parametrize("content_type", ["", "application/json", "application/x-protobuf"])
+def test_of_what_is_no_message_it_is_told_what_was_expected(receiver, body, content_type):
+    answer, told = receiver.post(body, content_type=content_type)
+    assert answer.status == 400
+    assert "expected" in told["refused"][0]["problem"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd", "deflate"])
+@pytest.mark.parametrize("body", [write_native(1), EXPORT])
+def test_a_plain_body_whose_encoding_says_that_it_is_compressed_is_read_as_what_it_is(
+    receiver, body, encoding
+):
+    answer, told = receiver.post(body, content_type="", encoding=encoding)
+    assert (answer.status, told["accepted"]) == (202, 1)
+    assert receiver.publisher.bodies == [body]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+def test_where_it_is_nothing_that_is_known_the_encoding_is_named(receiver, encoding):
+    answer, told = receiver.post(b"nonsense", encoding=encoding)
+    assert answer.status == 400
+    assert f"content encoding says {encoding}, found bytes that start with 6e 6f 6e 73" in told["problem"]
+
+
 @given(st.binary(max_size=300), st.sampled_from(["", "application/json", "application/x-protobuf"]))
 def test_any_bytes_are_an_answer(body, content_type):
     assert Receiver().post(body, content_type=content_type)[0].status in {202, 400, 413}

@@ -1,3 +1,4 @@
+import re
 from http import HTTPStatus
 
 import pytest
@@ -65,6 +66,26 @@ def test_let_in(head):
 )
 def test_refused_at_the_head(head, status):
     assert find_status(head) == status
+
+
+@pytest.mark.parametrize(
+    ("head", "token", "is_busy"),
+    [
+        (get("/"), None, False),
+        (get("/v1/traces"), None, False),
+        (post(body_bytes=None), None, False),
+        (post(body_bytes=1001), None, False),
+        (post(headers={}), None, False),
+        (post(headers={**EXPORT, "content-encoding": "br"}), None, False),
+        (post(headers={**EXPORT, "origin": "http://page"}), None, False),
+        (post(), "s3cret", False),
+        (post(headers={**EXPORT, "authorization": "Basic x"}), "s3cret", False),
+        (post(), None, True),
+    ],
+)
+def test_every_refusal_says_what_was_found_and_what_was_expected(head, token, is_busy):
+    problem = make_gate(token=token).find_refusal(head, is_busy=is_busy).body.decode(errors="replace")
+    assert re.search("found .*expected .", problem)
 
 
 def test_a_path_that_does_not_exist_is_answered_with_those_that_do():

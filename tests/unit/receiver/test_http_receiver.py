@@ -2,10 +2,13 @@
 
 import json
 import logging
+import re
+import resource
 import socket
 import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from http import HTTPStatus
 from http.client import HTTPConnection
 from typing import NamedTuple
@@ -14,6 +17,7 @@ import pytest
 from google.rpc.status_pb2 import Status
 
 from fakes.receiver import CountingTally
+from fakes.receiver_clients import Poster
 from ragsonde.receiver import http_server
 from ragsonde.receiver.answers import Answer
 from ragsonde.receiver.application import Application
@@ -25,6 +29,7 @@ from ragsonde_schemas.errors import SetupError
 from services.waiting import wait_for
 
 LIMIT = 100_000
+CHUNKED = b"POST /traces HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 class Page(NamedTuple):
@@ -41,7 +46,7 @@ class Server:
         may_answer: requests wait for it.
     """
 
-    def __init__(self, *, token=None, request_seconds=30.0):
+    def __init__(self, *, token=None, request_seconds=30.0, connections=None):
         self.bodies, self.turns, self.tally = [], [0], CountingTally()
         self.may_answer = threading.Event()
         self.may_answer.set()
@@ -58,6 +63,7 @@ class Server:
             host="127.0.0.1",
             port=0,
             on_turn=self._turn,
+            connections=connections,
         )
         self.port = int(self.receiver.url.rpartition(":")[2])
         self.thread = threading.Thread(target=self.receiver.run)
@@ -201,8 +207,18 @@ def test_or_yes(server):
         (b"POST /traces HTTP/1.1\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n", 400),
         (b"POST /traces HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
         (b"POST /traces HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+        (b"POST /traces HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (b"POST /traces HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 900\r\n\r\n5", 400),
+        (b"POST /traces HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (CHUNKED + b"1" * 2000, 400),
+        (CHUNKED + b"0\r\n" + b"x" * 20_000, 400),
+        (CHUNKED + b"f" * 500 + b"\r\n", 413),
+        (CHUNKED + b"7fffffff\r\n", 413),
+        (CHUNKED + b"1\r\nx\r\nfffffffffff\r\n", 413),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 400),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400),
+        (b"GET / /metrics HTTP/1.1\r\n\r\n", 400),
         (b"POST /traces HTTP/1.1\r\nno colon\r\n\r\n", 400),
-        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),
         (b"GET /metrics HTTP/1.1\r\nX: " + b"x" * 16_354 + b"\r\n\r\n", 431),
         (b"GET /v1/traces HTTP/1.1\r\nHost: x\r\n\r\n", 405),
         (b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", 404),
@@ -212,8 +228,30 @@ def test_what_breaks_http_or_finds_nothing_is_told_and_the_server_goes_on(server
     answer = server.send(head)
     assert int(answer.split(b" ", 2)[1]) == status
     told = json.loads(answer.partition(b"\r\n\r\n")[2])
-    assert told.get("problem") or told["message"]
+    problem = told.get("problem") or told["message"]
+    assert re.match(r"found .*, expected .*; ", problem) or status == 404
+    assert re.match("found .*, expected ", problem)
     assert server.post(b"ok")[0].status == 202
+
+
+def test_what_follows_where_a_body_has_two_lengths_is_no_request(server):
+    head = b"POST /traces HTTP/1.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
+    hidden = b"POST /traces HTTP/1.1\r\nContent-Length: 1\r\n\r\nx"
+    answer = server.send(head + b"0\r\n\r\n" + hidden)
+    assert answer.count(b"\r\nDate: ") == 1
+    assert server.tally.requests == {("/traces", 400): 1}
+    assert server.bodies == []
+
+
+def test_chunks_as_large_together_as_a_body_may_be_are_taken(server):
+    chunks = [b"x" * 10_000] * (LIMIT // 10_000)
+    assert server.post(iter(chunks))[0].status == 202
+    assert server.post(iter([*chunks, b"x"]))[0].status == 413
+    assert server.bodies == [b"x" * LIMIT]
+
+
+def test_chunks_of_a_byte_each_are_too_much_work(server):
+    assert server.send(CHUNKED + b"1\r\nx\r\n" * (LIMIT // 2) + b"0\r\n\r\n").startswith(b"HTTP/1.1 413 ")
 
 
 def test_a_refusal_of_an_export_is_written_in_its_encoding():
@@ -287,6 +325,50 @@ def test_while_all_threads_wait_pages_and_refusals_still_answer_and_more_posts_a
         assert server.bodies == [b"x"] * waiting
 
 
+@contextmanager
+def connected(server, number, *, begun=b""):
+    """That many connections, on which nothing more comes."""
+    with ExitStack() as stack:
+        idle = [stack.enter_context(server.connect()) for _ in range(number)]
+        for connection in idle:
+            connection.sendall(begun)
+        yield idle
+
+
+@pytest.mark.parametrize("begun", [b"", b"POST /tra", b"POST /traces HTTP/1.1\r\nContent-Length: 9\r\n\r\nx"])
+def test_however_many_are_connected_and_silent_everybody_else_is_answered(begun, caplog):
+    with running(connections=20) as server, connected(server, 200, begun=begun) as idle:
+        assert server.ask("/metrics")[0].status == 200
+        assert server.post(b"ok")[0].status == 202
+        assert read_all(idle[0]) == b"", "the one that was silent for the longest goes"
+        assert server.receiver.open_connections <= 20
+        wait_for(lambda: "connections_full" in caplog.messages, seconds=10, what="an event")
+    event = next(record for record in caplog.records if record.getMessage() == "connections_full")
+    assert event.closed > 0
+
+
+def test_a_request_that_is_worked_on_and_a_body_on_its_way_are_not_closed_for_the_silent():
+    with running(connections=20) as server, server.connect() as sending:
+        server.may_answer.clear()
+        (thread,) = post_many(server, 1)
+        assert server.working.acquire(timeout=10)
+        sending.sendall(b"POST /traces HTTP/1.1\r\nContent-Length: 4\r\nConnection: close\r\n\r\nab")
+        assert server.ask("/metrics")[0].status == 200
+        with connected(server, 100):
+            assert server.ask("/metrics")[0].status == 200
+            server.may_answer.set()
+            thread.join(timeout=10)
+            sending.sendall(b"cd")
+            assert read_all(sending).startswith(b"HTTP/1.1 202 ")
+        assert server.bodies == [b"x", b"abcd"]
+
+
+def test_as_many_may_be_connected_as_half_of_the_files_that_may_be_open(monkeypatch):
+    for files, connections in ((256, 128), (1024, 500), (resource.RLIM_INFINITY, 500)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
+        assert http_server.count_connections() == connections
+
+
 def test_stopping_finishes_what_is_in_flight_and_takes_no_more():
     server = Server()
     server.may_answer.clear()
@@ -304,6 +386,80 @@ def test_stopping_finishes_what_is_in_flight_and_takes_no_more():
     server.stop()
     thread.join(timeout=10)
     assert (answers, server.bodies) == ([202], [b"in flight"])
+
+
+def start_posters(server, *, keeps_connection):
+    """Six clients that have posted for a while."""
+
+    def write(name, number):
+        return f"{name}-{number}".encode()
+
+    posters = [
+        Poster(server.port, partial(write, name), keeps_connection=keeps_connection) for name in range(6)
+    ]
+    for poster in posters:
+        poster.start()
+    wait_for(lambda: all(len(poster.told) > 20 for poster in posters), seconds=20, what="many requests")
+    return posters
+
+
+def test_who_posts_all_the_time_sees_no_reset_when_it_stops():
+    server = Server()
+    posters = start_posters(server, keeps_connection=True)
+    server.stop()
+    for poster in posters:
+        poster.join(timeout=20)
+    assert {type(poster.end) for poster in posters} == {ConnectionRefusedError}
+    assert {status for poster in posters for status in poster.told.values()} == {202}
+    assert sorted(server.bodies) == sorted(body for poster in posters for body in poster.told)
+
+
+def test_so_it_is_with_a_new_connection_for_each_request():
+    server = Server()
+    posters = start_posters(server, keeps_connection=False)
+    server.stop()
+    for poster in posters:
+        poster.join(timeout=20)
+    # between the last look at who connects and the end of listening the kernel may let one more in
+    assert all(isinstance(poster.end, ConnectionError) for poster in posters)
+    assert sorted(server.bodies) == sorted(body for poster in posters for body in poster.told)
+
+
+def test_a_request_on_a_kept_connection_that_comes_just_after_the_end_is_answered_as_the_last_one():
+    server = Server()
+    with closing(HTTPConnection("127.0.0.1", server.port, timeout=10)) as connection:
+        connection.request("POST", "/traces", body=b"before")
+        assert "Connection" not in drop_body(connection.getresponse()).headers
+        server.receiver.stop()
+        wait_for(lambda: is_refused(server.port), seconds=10, what="the end of listening")
+        connection.request("POST", "/traces", body=b"after")
+        response = drop_body(connection.getresponse())
+        assert (response.status, response.headers["Connection"]) == (202, "close")
+    server.stop()
+    assert server.bodies == [b"before", b"after"]
+
+
+@pytest.mark.parametrize("later", [(), (b"4",)])
+def test_of_requests_sent_together_every_one_is_answered(later):
+    server = Server()
+    server.may_answer.clear()
+    request = b"POST /traces HTTP/1.1\r\nContent-Length: 1\r\n\r\n"
+    with server.connect() as connection:
+        connection.sendall(request + b"1" + request + b"2" + request + b"3")
+        assert server.working.acquire(timeout=10)
+        server.receiver.stop()
+        wait_for(lambda: is_refused(server.port), seconds=10, what="the end of listening")
+        for body in later:
+            connection.sendall(request + body)
+        server.may_answer.set()
+        assert read_all(connection).count(b"HTTP/1.1 202 ") == 3 + len(later)
+    server.stop()
+    assert server.bodies == [b"1", b"2", b"3", *later]
+
+
+def drop_body(response):
+    response.read()
+    return response
 
 
 def is_refused(port):

@@ -139,7 +139,7 @@ def test_what_is_no_json_is_a_400_in_json_with_the_place(receiver):
     assert (answer.status, answer.content_type) == (400, JSON)
     told = json.loads(answer.body)
     assert told["code"] == 3
-    assert "line 1" in told["message"]
+    assert "at column " in told["message"]
 
 
 def test_a_native_message_is_sent_to_where_it_belongs(receiver):
@@ -158,6 +158,19 @@ def test_what_decompresses_to_more_than_the_limit_is_a_413():
 
 def test_a_broken_stream_is_a_400(receiver):
     assert receiver.post(gzip.compress(EXPORT)[:-9], encoding="gzip").status == 400
+
+
+@pytest.mark.parametrize(("body", "content_type"), [(EXPORT, PROTOBUF), (write_json(), JSON)])
+def test_a_plain_export_whose_encoding_says_gzip_is_read_as_what_it_is(receiver, body, content_type):
+    assert receiver.post(body, content_type=content_type, encoding="gzip").status == 200
+    assert receiver.publisher.published == [(body, content_type)]
+
+
+@pytest.mark.parametrize("body", [b"{", b"nonsense", b"\xff", b"\x0a\xff", b'{"trace_id": 7}'])
+@pytest.mark.parametrize("encoding", ["", "gzip"])
+def test_of_what_is_no_export_it_is_told_what_was_expected_or_what_to_do(receiver, body, encoding):
+    told = json.loads(receiver.post(body, content_type=JSON, encoding=encoding).body)
+    assert "expected" in told["message"] or "publish the body uncompressed" in told["message"]
 
 
 def test_a_full_queue_is_a_503_that_says_when_to_come_again():

@@ -83,6 +83,17 @@ def test_what_fails_twice_is_an_error_the_log_knows_why_and_the_connection_is_fr
     assert "connection refused" in caplog.records[0].error
 
 
+def test_a_broker_that_is_known_to_be_away_is_not_tried():
+    publisher, away = ListPublisher(), [True]
+    shared = SharedPublishers([publisher], is_away=lambda: away[0])
+    with pytest.raises(BrokerLostError, match="away"):
+        shared.publish_trace(b"x", content_type=None)
+    assert publisher.attempts == 0
+    away[0] = False
+    shared.publish_trace(b"y", content_type=None)
+    assert publisher.bodies == [b"y"]
+
+
 def test_a_full_queue_is_not_asked_again_by_every_thread():
     time, publisher = Time(), ListPublisher(room=0)
     shared = SharedPublishers([publisher], monotonic=time)

@@ -57,6 +57,15 @@ def test_what_is_not_there_is_told_with_the_place_that_was_searched(folder):
     assert "has no attribute 'f'" in find_refusal("without_it:f")
 
 
+def test_a_module_that_is_there_and_imports_what_is_not_is_told_apart(folder):
+    (folder / "needs_more.py").write_text("import not_there.below")
+
+    refusal = find_refusal("needs_more:f")
+
+    assert "importing it failed: No module named 'not_there'; install that, or mend" in refusal
+    assert "searched from" not in refusal
+
+
 def test_a_module_that_raises_or_exits_is_told(folder):
     (folder / "raises_at_once.py").write_text("raise ValueError('broken')")
     (folder / "exits_at_once.py").write_text("raise SystemExit(2)")

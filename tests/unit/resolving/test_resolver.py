@@ -1,10 +1,10 @@
 import sys
-import threading
 from types import ModuleType
 
 import pytest
 
 from builders.envelopes import wrap_json
+from fakes.user_code import DirectCalls
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.decoding.table import decode
 from ragsonde.extraction.findings import Findings, FoundContext, cite
@@ -53,7 +53,13 @@ def decode_native(**fields):
 def resolve(entry, *, found=RULES, resolver=None, **fields):
     record = decode_native(**fields)
     entries = [ExtractionOptions.model_validate(entry)]
-    return (resolver or UserCodeResolver(entries)).resolve(Mappings(entries).apply(found, record), record)
+    return (resolver or build([entry])).resolve(Mappings(entries).apply(found, record), record)
+
+
+def build(entries, **options):
+    return UserCodeResolver(
+        [ExtractionOptions.model_validate(entry) for entry in entries], start_calls=DirectCalls, **options
+    )
 
 
 def call(name, **options):
@@ -185,16 +191,6 @@ def test_a_function_that_raises_is_a_failure_by_its_name_and_type(app):
     assert found.contexts is None
 
 
-def test_a_function_that_hangs_is_a_failure(app):
-    released = threading.Event()
-    app.contexts = lambda _: released.wait()
-
-    found = resolve({"contexts": call("contexts", timeout_seconds=0.05)})
-    released.set()
-
-    assert found.failure == "contexts: extractor my_app:contexts took longer than 0.05 s"
-
-
 def test_an_object_that_raises_when_it_is_read_is_a_failure(app):
     class Odd:
         def __str__(self):
@@ -235,7 +231,7 @@ def test_a_record_that_comes_again_is_not_asked_for_again_and_another_one_is(app
     asked = []
     app.contexts = lambda trace: asked.append(trace.trace_id) or ["x"]
     entry = {"contexts": call("contexts")}
-    resolver = UserCodeResolver([ExtractionOptions.model_validate(entry)])
+    resolver = build([entry])
 
     first = resolve(entry, resolver=resolver, metadata={"a": 1})
     assert resolve(entry, resolver=resolver, metadata={"a": 1}) == first
@@ -248,7 +244,7 @@ def test_a_failure_is_tried_again_when_the_record_comes_again(app):
     given = [3, ["x"]]
     app.contexts = lambda _: given.pop(0)
     entry = {"contexts": call("contexts")}
-    resolver = UserCodeResolver([ExtractionOptions.model_validate(entry)])
+    resolver = build([entry])
 
     assert resolve(entry, resolver=resolver).failure is not None
     assert texts(resolve(entry, resolver=resolver)) == ["x"]
@@ -259,7 +255,7 @@ def test_functions_that_are_not_there_are_all_told_at_start(app):
     entry = {"query": call("number"), "contexts": call("gone"), "resolver": call("gone_too")}
 
     with pytest.raises(ConfigError) as caught:
-        UserCodeResolver([ExtractionOptions.model_validate(entry)])
+        build([entry])
 
     places = [problem.partition(": ")[0] for problem in caught.value.problems]
     assert places == ["extraction[0].query", "extraction[0].contexts", "extraction[0].resolver"]
@@ -340,3 +336,103 @@ def test_a_resolver_that_fails_is_a_failure(app, texts_for, problem):
 
     assert found.failure.startswith(problem)
     assert texts(found) == [None, "known", None, None]
+
+
+@pytest.mark.parametrize(
+    "give", [lambda texts: texts, tuple, lambda texts: [{"content": text} for text in texts]]
+)
+def test_more_contexts_than_a_message_may_hold_are_a_failure_and_not_cut(app, give):
+    app.contexts = lambda _: give(["a", "b", "c"])
+    entry = {"contexts": call("contexts")}
+
+    found = resolve(entry, resolver=build([entry], limits=DecodingLimits(contexts=2)))
+
+    assert found.failure == (
+        "contexts: extractor my_app:contexts gave 3 contexts, expected at most 2: return the best ones only"
+    )
+    assert found.contexts is None
+
+
+def test_as_many_contexts_as_a_message_may_hold_are_taken(app):
+    app.contexts = lambda _: ["a", "b"]
+    entry = {"contexts": call("contexts")}
+
+    assert texts(resolve(entry, resolver=build([entry], limits=DecodingLimits(contexts=2)))) == ["a", "b"]
+
+
+def test_functions_that_together_give_more_contexts_are_a_failure(app):
+    app.first, app.second = lambda _: ["a", "b"], lambda _: ["c"]
+    entry = {"contexts": [call("first"), call("second")]}
+
+    found = resolve(entry, resolver=build([entry], limits=DecodingLimits(contexts=2)))
+
+    assert found.failure.startswith(
+        "contexts: extractors my_app:first + my_app:second gave 3 contexts, expected at most 2"
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["x" * 8, "y" * 9],
+        ["ä" * 9],
+        [{"content": "x", "metadata": {"key": "y" * 16}}],
+        [{"content": "x", "id": "y" * 16}],
+    ],
+)
+def test_more_text_than_a_message_may_hold_is_a_failure_and_not_cut(app, given):
+    app.contexts = lambda _: given
+    entry = {"contexts": call("contexts")}
+
+    found = resolve(entry, resolver=build([entry], limits=DecodingLimits(body_bytes=16)))
+
+    assert found.failure.startswith("contexts: extractor my_app:contexts gave ")
+    assert "bytes, expected at most 16" in found.failure
+
+
+def test_the_limit_holds_for_every_field_and_for_the_texts_of_ids(app):
+    app.long = lambda _: "x" * 17
+    app.texts = lambda _: {"1": "x" * 10, "3": "y" * 10}
+    entries = [{"answer": call("long")}, {"resolver": call("texts")}]
+    limits = DecodingLimits(body_bytes=16)
+
+    failures = [
+        resolve(entry, found=BY_ID, resolver=build([entry], limits=limits)).failure for entry in entries
+    ]
+
+    assert [failure.partition(",")[0] for failure in failures] == [
+        "answer: extractor my_app:long gave 17 bytes",
+        "contexts: resolver my_app:texts gave 20 bytes",
+    ]
+
+
+def test_a_coroutine_is_run_to_its_end(app):
+    async def search(trace):
+        return [f"for {trace.query}"]
+
+    app.contexts = search
+
+    assert texts(resolve({"contexts": call("contexts")})) == ["for by the rules"]
+
+
+def test_what_a_function_gives_as_a_class_of_its_own_is_plain_text(app):
+    class Text(str):
+        __slots__ = ()
+
+    app.contexts = lambda _: [{"content": Text("c"), "id": Text("7")}]
+
+    (context,) = resolve({"contexts": call("contexts")}).contexts
+
+    assert (type(context.content), type(context.id)) == (str, str)
+
+
+@pytest.mark.parametrize("raised", [SystemExit(3), KeyboardInterrupt(), RecursionError()])
+def test_whatever_a_function_raises_is_told_by_its_type(app, raised):
+    def fail(_):
+        raise raised
+
+    app.contexts = fail
+
+    found = resolve({"contexts": call("contexts")})
+
+    assert found.failure == f"contexts: extractor my_app:contexts raised {type(raised).__name__}"

@@ -22,7 +22,7 @@ from ragsonde.scoring.scorer import Scorer
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.origin import join_path
 from ragsonde.settings.problems import list_problems
-from ragsonde_schemas.errors import Cause, ConfigError, InputError, JudgeUnavailableError
+from ragsonde_schemas.errors import Cause, ConfigError, InputError, JudgeUnavailableError, RagsondeError
 from ragsonde_schemas.trace import EvaluationWish
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def choose_judge(choice: JudgeChoice) -> Judge:
         return choice
     if choice == JudgeKind.LEXICAL.value:
         return build_judge(JudgeOptions(name=choice, kind=JudgeKind.LEXICAL))
-    if choice.startswith(RECORDED_PREFIX):
+    if choice.startswith(RECORDED_PREFIX) and choice != RECORDED_PREFIX:
         path = Path(choice.removeprefix(RECORDED_PREFIX))
         return build_judge(JudgeOptions(name="recorded", kind=JudgeKind.RECORDED, path=path))
     raise InputError(f"judge {choice!r}: expected lexical, recorded:FILE, or the options of a judge")
@@ -222,5 +222,7 @@ def _read_options(choice: Mapping[str, Any]) -> JudgeOptions:
 
 
 def describe_error(error: BaseException) -> str:
-    """An error of the user's function in one line."""
+    """Why a target failed, in one line: what we say of it, or the type and words of the user's error."""
+    if isinstance(error, RagsondeError):
+        return str(error)
     return f"{type(error).__name__}: {error}".strip().rstrip(":")

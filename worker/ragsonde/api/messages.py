@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from ragsonde_schemas.errors import InputError
 
 STDIN = "-"
 _LINE_SUFFIXES = {".jsonl", ".ndjson"}
+_EMPTY_LIST = re.compile(r"\s*\[\s*\]\s*")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CONTROL_BYTES = frozenset(range(0x20)) - frozenset(b"\t\n\r")
 
@@ -37,6 +39,8 @@ def read_messages(path: str | Path) -> list[Message]:
     is_stdin = str(path) == STDIN
     if not is_stdin and is_promptfoo(path):
         return [Message(test.place, test.body) for test in read_tests(path)]
+    if is_stdin and sys.stdin is None:
+        raise InputError("standard input: is closed; expected traces there, or a file in place of -")
     try:
         body = sys.stdin.buffer.read() if is_stdin else Path(path).read_bytes()
     except OSError as error:
@@ -68,6 +72,8 @@ def split_messages(body: bytes, *, name: str, is_lines: bool = False) -> list[Me
     items = _split_array(text, name=name) if text else None
     if items:
         return items
+    if text and _EMPTY_LIST.fullmatch(text):
+        raise InputError(f"{name}: holds an empty list; expected traces in it")
     lines = [
         Message(f"{name}:{number}", line) for number, line in enumerate(body.split(b"\n"), 1) if line.strip()
     ]

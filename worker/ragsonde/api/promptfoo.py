@@ -37,6 +37,7 @@ class PromptfooTest:
         body: it as a native message.
         thresholds: lowest raw score by formula, as its assertions ask.
         notes: what in it is not read.
+        output_notes: what is not found in its output; without meaning where a target answers anew.
     """
 
     place: str
@@ -44,6 +45,7 @@ class PromptfooTest:
     body: bytes
     thresholds: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    output_notes: tuple[str, ...] = ()
 
 
 def is_promptfoo(path: str | Path) -> bool:
@@ -76,11 +78,16 @@ def read_tests(path: str | Path) -> list[PromptfooTest]:
     return tests
 
 
-def collect_notes(tests: Sequence[PromptfooTest]) -> list[str]:
-    """What is not read, each thing once with the first tests that hold it."""
+def collect_notes(tests: Sequence[PromptfooTest], *, has_target: bool = False) -> list[str]:
+    """What is not read, each thing once with the first tests that hold it.
+
+    Args:
+        tests: of one file.
+        has_target: a target answers anew, so that nothing is said of the outputs in the file.
+    """
     places: dict[str, list[str]] = {}
     for test in tests:
-        for note in dict.fromkeys(test.notes):
+        for note in dict.fromkeys(test.notes if has_target else (*test.notes, *test.output_notes)):
             places.setdefault(note, []).append(test.place)
     return [f"{_list_places(found)}: {note}" for note, found in places.items()]
 
@@ -126,7 +133,7 @@ def _name_trace(description: object, *, number: int, taken: set[str]) -> str:
 def _read_test(test: RawTest, *, demands: Demands, trace_id: str) -> PromptfooTest:
     variables = {name: _read_variable(value, name=name, test=test) for name, value in _vars_of(test).items()}
     output = _find_output(test, variables)
-    notes = [*demands.notes]
+    notes, output_notes = [*demands.notes], list[str]()
     contexts = variables.get("context")
     if demands.contexts_path is not None:
         found = follow_path(demands.contexts_path, roots={"output": output, "vars": variables})
@@ -135,7 +142,7 @@ def _read_test(test: RawTest, *, demands: Demands, trace_id: str) -> PromptfooTe
             reason = (
                 "finds nothing in the output" if has_output else "has no output to read; --target gives one"
             )
-            notes.append(f"contextTransform {reason}")
+            output_notes.append(f"contextTransform {reason}")
         contexts = contexts if found is None else found
     message = {
         "schema_version": "1",
@@ -152,6 +159,7 @@ def _read_test(test: RawTest, *, demands: Demands, trace_id: str) -> PromptfooTe
         body=json.dumps(message, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass"),
         thresholds=demands.thresholds,
         notes=tuple(notes),
+        output_notes=tuple(output_notes),
     )
 
 

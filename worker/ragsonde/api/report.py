@@ -89,6 +89,11 @@ class Report:
     items: tuple[ItemResult, ...]
     scores: dict[str, ScoreSummary]
 
+    @property
+    def has_score(self) -> bool:
+        """True when any scorer gave any trace a number."""
+        return any(summary.n for summary in self.scores.values())
+
 
 def summarise(items: Sequence[ItemResult], *, scorers: Sequence[Scorer]) -> dict[str, ScoreSummary]:
     """Each scorer's mean over the traces it gave a number, and what it could not score, by cause."""

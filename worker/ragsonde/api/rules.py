@@ -21,6 +21,7 @@ from ragsonde_schemas.errors import ConfigError
 
 if TYPE_CHECKING:
     from ragsonde.decoding.formats import Formats
+    from ragsonde.decoding.limits import DecodingLimits
     from ragsonde.ports import Resolver
     from ragsonde.settings.origin import KeyPath
     from ragsonde_schemas.decoded import Receipt, Record
@@ -56,8 +57,14 @@ class Rules:
         )
 
 
-def build_rules(extraction: Sequence[ExtractionOptions] = ()) -> Rules:
+def build_rules(
+    extraction: Sequence[ExtractionOptions] = (), *, limits: DecodingLimits | None = None
+) -> Rules:
     """The rules of the setting `extraction`, with the formats of installed packages.
+
+    Args:
+        extraction: the setting.
+        limits: of what a function may give; None: of a message, by the settings' defaults.
 
     Raises:
         ConfigError: a path does not compile, a function cannot be imported, two formats share a name.
@@ -65,7 +72,7 @@ def build_rules(extraction: Sequence[ExtractionOptions] = ()) -> Rules:
     return Rules(
         formats=load_formats(),
         mappings=Mappings(extraction),
-        resolver=UserCodeResolver(extraction),
+        resolver=UserCodeResolver(extraction, limits=limits),
     )
 
 

@@ -83,9 +83,9 @@ def load_target(name: str, *, timeout_seconds: float) -> Target:
             )
         return lambda question: _post(name, question=question, timeout_seconds=timeout_seconds)
     module_name, separator, function_name = name.partition(":")
-    if not separator or not module_name or not function_name:
+    if not separator or not module_name or not function_name or function_name.startswith("//"):
         raise InputError(
-            f"--target {name}: expected module:function, for example my_app.rag:answer, or a URL"
+            f"--target {name}: expected module:function, for example my_app.rag:answer, or an http(s) URL"
         )
     try:
         found: Any = import_named(name)
@@ -143,7 +143,9 @@ def _post(url: str, *, question: dict[str, Any], timeout_seconds: float) -> obje
     except urllib.error.HTTPError as error:
         raise InputError(f"{url} answered {error.code} {error.reason}") from error
     except (urllib.error.URLError, TimeoutError) as error:
-        raise InputError(f"{url} cannot be reached: {getattr(error, 'reason', error)}") from error
+        reason = getattr(error, "reason", error)
+        words = getattr(reason, "strerror", None) or reason
+        raise InputError(f"{url} cannot be reached: {words}") from error
     if len(body) > LARGEST_REPLY_BYTES:
         raise InputError(f"{url} answered more than {LARGEST_REPLY_BYTES} bytes")
     try:

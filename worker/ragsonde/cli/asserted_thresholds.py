@@ -27,6 +27,10 @@ class AssertedThresholds:
         """True when any trace has one."""
         return any(self.by_trace.values())
 
+    def find(self, trace_id: str, *, scorer: str) -> float | None:
+        """The lowest raw score of that trace, None where its file asks for none."""
+        return self.by_trace.get(trace_id, {}).get(scorer)
+
     def apply(self, result: ItemResult) -> ItemResult:
         """The result with `passed` as the trace's own thresholds say."""
         asserted = self.by_trace.get(result.trace.trace_id)
@@ -41,7 +45,9 @@ class AssertedThresholds:
         return replace(result, result=result.result.model_copy(update={"outcomes": outcomes}))
 
 
-def read_thresholds(file: str, *, scorers: Sequence[Scorer], has_each: bool) -> AssertedThresholds:
+def read_thresholds(
+    file: str, *, scorers: Sequence[Scorer], has_each: bool, has_target: bool
+) -> AssertedThresholds:
     """What the assertions in the file ask for, none where it is no file of tests; tells what is not read.
 
     Raises:
@@ -50,7 +56,7 @@ def read_thresholds(file: str, *, scorers: Sequence[Scorer], has_each: bool) -> 
     if not is_promptfoo(file):
         return AssertedThresholds()
     tests = read_tests(file)
-    for note in collect_notes(tests):
+    for note in collect_notes(tests, has_target=has_target):
         write_note(note)
     run = {scorer.formula_id for scorer in scorers}
     for test in tests:

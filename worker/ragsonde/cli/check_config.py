@@ -2,6 +2,7 @@
 
 import json
 
+from ragsonde.api.rules import build_rules
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.terminal import make_console, make_table, show, write_json
 from ragsonde.settings import read_with_origins
@@ -13,15 +14,19 @@ EXAMPLES = (
     ("ragsonde check-config --output json", "for scripts; secrets are shown as ****"),
 )
 
+RESTART = "Settings are read at the start only: after a change, restart workers, monitor and receiver."
+
 
 def check_config(config: ConfigOption = None, output: OutputOption = OutputForm.TABLE) -> None:
     """Print the effective settings and their origin.
 
     Every setting can come from the settings file, from a variable RAGSONDE_<NAME> (parts of nested settings
     joined by two underscores: RAGSONDE_PORTS__MONITOR, RAGSONDE_JUDGES__GPT__SAMPLE) or have its default. All
-    problems are listed at once; exit code 2 then.
+    problems are listed at once; exit code 2 then. Functions that `extraction` names are imported, as a worker
+    does it: one that is not there is a problem too. What runs keeps its settings until it is started again.
     """
     reading = read_with_origins(config)
+    build_rules(reading.settings.extraction)
     rows = list_rows(reading)
     fingerprint = hash_settings(reading.settings)
     if output is OutputForm.JSON:
@@ -37,3 +42,4 @@ def check_config(config: ConfigOption = None, output: OutputOption = OutputForm.
     console = make_console()
     console.print(table)
     console.print(show(f"\nsettings file: {reading.file or 'none'}   hash: {fingerprint}"))
+    console.print(show(RESTART))

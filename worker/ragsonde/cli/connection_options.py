@@ -8,12 +8,18 @@ from typing import Annotated
 import typer
 
 BrokerUrlOption = Annotated[
-    str | None, typer.Option("--broker-url", help="amqp://user:password@host:5672/vhost; default: embedded.")
+    str | None,
+    typer.Option(
+        "--broker-url", metavar="URL", help="amqp://user:password@host:5672/vhost; default: embedded."
+    ),
 ]
 DatabaseUrlOption = Annotated[
     str | None,
-    typer.Option("--database-url", help="postgresql://user@host:5432/database; default: embedded."),
+    typer.Option(
+        "--database-url", metavar="URL", help="postgresql://user@host:5432/database; default: embedded."
+    ),
 ]
 DataDirOption = Annotated[
-    Path | None, typer.Option("--data-dir", help="Data of the embedded servers; default: ./ragsonde-data.")
+    Path | None,
+    typer.Option("--data-dir", metavar="DIR", help="Data of the embedded servers; default: ./ragsonde-data."),
 ]

@@ -24,17 +24,20 @@ def read_demo_traces() -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+def build_demo_message(trace: dict[str, Any], *, now: datetime) -> bytes:
+    """A trace of the shop that happens now: on one day the same trace, however often it is published."""
+    return json.dumps({**trace, "occurred_at": now.isoformat()}, ensure_ascii=False).encode()
+
+
 def publish_demo(broker_url: str, *, stopping: threading.Event) -> None:
-    """Publishes them one after the other, each under an id of this run, until `stopping` is set."""
-    run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    """Publishes them one after the other until `stopping` is set."""
+    traces = read_demo_traces()
+    write_note(f"the demo's {len(traces)} traces are added once a day: those of today are not scored again")
     publisher = Publisher(broker_url)
     try:
-        for message in read_demo_traces():
-            message["trace_id"] = f"{run}-{message['trace_id']}"
-            message["occurred_at"] = datetime.now(UTC).isoformat()
-            publisher.publish_trace(
-                json.dumps(message, ensure_ascii=False).encode(), content_type=CONTENT_TYPE
-            )
+        for trace in traces:
+            message = build_demo_message(trace, now=datetime.now(UTC))
+            publisher.publish_trace(message, content_type=CONTENT_TYPE)
             if stopping.wait(_PAUSE_SECONDS):
                 return
     except BrokerLostError as error:

@@ -10,6 +10,7 @@ from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, 
 from ragsonde.cli.examination import Finding, Verdict, examine
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
+from ragsonde.cli.program import name_quoted
 from ragsonde.cli.terminal import make_console, make_table, show, write_json
 from ragsonde.settings import read_settings
 
@@ -39,7 +40,10 @@ def doctor(
     settings = read_settings(
         config, options={"broker_url": broker_url, "database_url": database_url, "data_dir": data_dir}
     )
-    findings = examine(settings)
+    findings = [
+        finding._replace(found=name_quoted(finding.found), advice=name_quoted(finding.advice))
+        for finding in examine(settings)
+    ]
     if output is OutputForm.JSON:
         for finding in findings:
             write_json(finding._asdict())

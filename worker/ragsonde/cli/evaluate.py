@@ -1,7 +1,6 @@
 """`ragsonde evaluate`."""
 
 import os
-from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -14,10 +13,10 @@ from ragsonde.cli.asserted_thresholds import read_thresholds
 from ragsonde.cli.checks import read_demands
 from ragsonde.cli.evaluation_choice import choose_judge, choose_scorers, read_file
 from ragsonde.cli.evaluation_ending import AwayNotes, choose_ending
-from ragsonde.cli.evaluation_printers import make_printer
+from ragsonde.cli.evaluation_printers import LastingPrinter, make_printer
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.options import ConfigOption
-from ragsonde.cli.terminal import is_watched, track
+from ragsonde.cli.terminal import is_watched, track, write_note
 from ragsonde.settings import read_settings
 
 EXAMPLES = (
@@ -126,20 +125,22 @@ def evaluate(
     given: lines that are none are all named, and nothing is judged.
 
     Exit codes: 0 done; 1 below what --fail-under, --fail-each or --max-unscored ask for, or nothing was
-    scored because of errors; 2 bad input; 4 nothing was scored because judge or target cannot be asked.
+    scored though one of them is given, or because of errors; 2 bad input; 4 nothing was scored because judge
+    or target cannot be asked.
     """
     settings = read_settings(config)
     chosen = choose_scorers(scorers, settings=settings)
-    asserted = read_thresholds(file, scorers=chosen, has_each=fail_each)
-    needs_threshold = fail_each and not asserted
+    asserted = read_thresholds(file, scorers=chosen, has_each=fail_each, has_target=target is not None)
     demands = read_demands(
-        fail_under or [], has_each=needs_threshold, max_unscored=max_unscored, scorers=chosen
+        fail_under or [], has_each=fail_each, max_unscored=max_unscored, scorers=chosen, asserted=asserted
     )
-    demands = replace(demands, has_each=fail_each)
     asked = load_target(target, timeout_seconds=target_timeout) if target else None
     evaluation = Evaluation(chosen, choose_judge(judge, settings=settings), asked, on_away=AwayNotes())
-    items, bad_count = read_file(file, rules=build_rules(settings.extraction), skip_bad=skip_bad)
+    rules = build_rules(settings.extraction, limits=settings.message_limits)
+    items, bad_count = read_file(file, rules=rules, skip_bad=skip_bad)
     printer = make_printer(output.value, scorers=chosen, judge=evaluation.judge)
+    if demands:
+        printer = LastingPrinter(printer)
     results = []
     # lines of JSON and a bar on the same terminal would write over each other
     is_bar_wanted = output is not ReportForm.JSON or not is_watched()
@@ -156,6 +157,10 @@ def evaluate(
     report = evaluation.report(results)
     checks = demands.check(report)
     printer.end(report, checks=checks, bad_count=bad_count)
+    if output is not ReportForm.TABLE:
+        for check in checks:
+            if not check.is_met:
+                write_note(str(check))
     code = choose_ending(report, checks=checks)
     if code is not ExitCode.OK:
         raise typer.Exit(code)

@@ -52,7 +52,7 @@ def choose_ending(report: Report, *, checks: Sequence[Check]) -> ExitCode:
     of the traces, whatever was demanded. BELOW when a demand is not met, or no trace has a score because of
     other errors. Traces with nothing to score are no error.
     """
-    if not any(summary.n for summary in report.scores.values()):
+    if not report.has_score:
         causes = {error.cause for error in _list_errors(report)}
         if causes & _NOT_ANSWERING or any(item.error is not None for item in report.items):
             return ExitCode.UNAVAILABLE

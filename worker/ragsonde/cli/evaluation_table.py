@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from ragsonde.api.student import METHOD
 from ragsonde.cli.evaluation_ending import list_failures
+from ragsonde.cli.program import name_command
 from ragsonde.cli.scorer_cards import name_band
-from ragsonde.cli.terminal import is_narrow, list_causes, make_console, make_table, show
+from ragsonde.cli.terminal import count_traces, is_narrow, list_causes, make_console, make_table, show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,10 +38,10 @@ class TablePrinter:
         console = make_console()
         left_out = f", {bad_count} left out as no traces" if bad_count else ""
         judge = f"judge {report.judge} ({report.fingerprint[:6]})"
-        console.print(show(f"{len(report.items)} traces, {judge}{left_out}\n", "bold"))
+        console.print(show(f"{count_traces(len(report.items))}, {judge}{left_out}\n", "bold"))
         console.print(self._make_table(report, columns=console.width))
         console.print(show(f"\n{METHOD}. What the words mean, and what to try:", "dim"))
-        console.print(show("ragsonde list-scorers --explain", "dim"))
+        console.print(show(name_command("list-scorers --explain"), "dim"))
         failed = [item for item in report.items if item.error is not None]
         for item in failed[:_SHOWN_ERRORS]:
             console.print(show(f"target failed at {item.place} ({item.trace.trace_id}): {item.error}", "red"))
@@ -49,8 +50,7 @@ class TablePrinter:
         for message in list_failures(report)[:_SHOWN_ERRORS]:
             console.print(show(message, "red"))
         for check in checks:
-            word, style = ("met", "green") if check.is_met else ("NOT MET", "bold red")
-            console.print(show(f"{word}: {check.demand}; found {check.found}", style))
+            console.print(show(str(check), "green" if check.is_met else "bold red"))
 
     def _make_table(self, report: Report, *, columns: int) -> Table:
         has_threshold = any(summary.threshold is not None for summary in report.scores.values())

@@ -18,7 +18,7 @@ from ragsonde.storage.engine import build_engine, translating_losses
 from ragsonde.storage.migrations import schema_state
 from ragsonde.storage.parking_store import count_parked
 from ragsonde.storage.partitions import list_missing_partitions
-from ragsonde_schemas.errors import RagsondeError
+from ragsonde_schemas.errors import RagsondeError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -67,6 +67,9 @@ def examine(settings: Settings) -> list[Finding]:
 def _look(check: str, examine_part: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     try:
         yield from examine_part()
+    except SetupError as error:
+        # nothing is there yet that could be checked; the error says itself what to do
+        yield Finding(check, Verdict.FAILING, str(error))
     except RagsondeError as error:
         yield Finding(check, Verdict.FAILING, str(error), _ADVICE[check])
 

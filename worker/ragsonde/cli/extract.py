@@ -23,7 +23,7 @@ EXAMPLES = (
         "what a mapping of the setting `extraction` is written against",
     ),
     ("ragsonde extract export.otlp.pb --config ragsonde.yaml", "with the mappings of a settings file"),
-    ("ragsonde extract *.json --output json", "one JSON object a trace"),
+    ("ragsonde extract *.json --output json", "one JSON object a trace; of --tree one line a tree"),
     ("curl -s http://127.0.0.1:8000/last | ragsonde extract -", "from standard input"),
 )
 
@@ -49,12 +49,13 @@ def extract(
 
     Messages that are no traces are named on standard error, the others are shown; exit code 2 then.
     """
-    rules = build_rules(read_settings(config).extraction)
+    settings = read_settings(config)
+    rules = build_rules(settings.extraction, limits=settings.message_limits)
     has_failed = False
     for file in files:
         messages = read_messages(file)
         if tree:
-            problems = _print_trees(messages, rules)
+            problems = _print_trees(messages, rules, is_compact=output is OutputForm.JSON)
         else:
             problems = _print_traces(messages, rules, file=file, explain=explain, output=output)
         for problem in problems:
@@ -79,9 +80,9 @@ def _print_traces(
     return [str(message) for message in bad]
 
 
-def _print_trees(messages: list[Message], rules: Rules) -> list[str]:
+def _print_trees(messages: list[Message], rules: Rules, *, is_compact: bool) -> list[str]:
     """Prints a tree for each record; the messages that hold none."""
     placed, bad = gather_placed(messages, rules=rules)
     for _, record in placed:
-        write_json(build_tree(record))
+        write_json(build_tree(record), is_compact=is_compact)
     return [str(message) for message in bad]

@@ -8,6 +8,7 @@ import traceback
 from enum import IntEnum
 from typing import Protocol, TextIO, TypeGuard
 
+from ragsonde.cli.program import name_program, name_quoted
 from ragsonde_schemas.errors import (
     BrokerLostError,
     ConfigError,
@@ -32,6 +33,13 @@ class OutputLostError(RagsondeError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"standard output cannot be written: {reason}")
+
+
+class ReaderGoneError(RagsondeError):
+    """Who read standard output has what it wanted: `| head`."""
+
+    def __init__(self) -> None:
+        super().__init__("standard output is not read any more")
 
 
 class ExitCode(IntEnum):
@@ -76,7 +84,7 @@ def report_failure(error: Exception, *, is_debug: bool) -> ExitCode:
         if is_debug:
             traceback.print_exception(error)
         for line in describe_failure(error):
-            sys.stderr.write(f"ragsonde: {line}\n")
+            sys.stderr.write(f"ragsonde: {name_quoted(line)}\n")
         sys.stderr.flush()
     except OSError:
         silence(sys.stderr)
@@ -96,8 +104,8 @@ def describe_failure(error: Exception) -> tuple[str, ...]:
         return (str(error),)
     if is_usage_error(error):
         context = getattr(error, "ctx", None)
-        command = context.command_path if context else "ragsonde"
-        message = " ".join(error.format_message().split()).rstrip(".")
+        command = context.command_path if context else name_program()
+        message = " ".join(error.format_message().replace("Value error, ", "").split()).rstrip(".")
         return (f"{message}; `{command} --help` shows how it is called",)
     return (
         f"internal error: {type(error).__name__}: {error}",

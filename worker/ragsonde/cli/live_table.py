@@ -11,12 +11,14 @@ from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 
+from ragsonde.cli.program import name_command
 from ragsonde.cli.scorer_cards import name_band
-from ragsonde.cli.terminal import is_narrow, list_causes, make_table, show
+from ragsonde.cli.terminal import count_traces, is_narrow, list_causes, make_table, show
 from ragsonde.scoring.table import FORMULAS
 from ragsonde.storage.history import find_similar_ids
 from ragsonde.storage.ledger import count_revisions, count_states
 from ragsonde.storage.recent_scores import summarise_scores
+from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.errors import DatabaseLostError
 
 if TYPE_CHECKING:
@@ -41,7 +43,6 @@ _WITH_BAR = 120
 _BAR_CELLS = 20
 _HEADINGS = ("app", "judge", "scorer", "mean", "", "scored", "not scored", "reads as")
 _WRAPPED = ("app", "judge", "not scored", "reads as")
-_WHERE_TO_READ = "what the words mean and what to try: ragsonde list-scorers --explain; one trace:"
 
 
 def show_live(
@@ -116,7 +117,7 @@ def render_scores(
         newest_ids = find_similar_ids(engine, "", since=since.date(), limit=1)
     except DatabaseLostError as error:
         return show(str(error), "red")
-    parts: list[RenderableType] = [show(f"{revisions} traces in the last 24 hours")]
+    parts: list[RenderableType] = [show(f"{count_traces(revisions)} in the last 24 hours")]
     judges = sorted({judge for judge, _ in states} | {summary.judge for summary in summaries})
     for judge in judges:
         parts.append(show(f"  judge {judge}: {_count(states, judge=judge)}"))
@@ -126,7 +127,7 @@ def render_scores(
     if not is_narrow(columns):
         parts.append(build_table(summaries, columns=columns, formulas=formulas))
     if newest_ids:
-        parts.append(show(f"{_WHERE_TO_READ} ragsonde why {shlex.quote(newest_ids[0])}", "dim"))
+        parts.append(show(_say_where_to_read(newest_ids[0]), "dim"))
     return Group(*parts)
 
 
@@ -157,7 +158,7 @@ def _describe(summary: ScoreSummary, *, known: Mapping[str, Formula], columns: i
     """A row's cells by heading."""
     mean, formula = summary.mean_raw, known.get(summary.scorer)
     return {
-        "app": summary.app or "default",
+        "app": show_app(summary.app),
         "judge": summary.judge,
         "scorer": summary.scorer,
         "mean": "-" if mean is None else f"{mean:.2f}",
@@ -166,6 +167,11 @@ def _describe(summary: ScoreSummary, *, known: Mapping[str, Formula], columns: i
         "not scored": list_causes(summary.unscored, columns=columns),
         "reads as": "" if mean is None or formula is None else name_band(formula, raw=mean),
     }
+
+
+def _say_where_to_read(trace_id: str) -> str:
+    explaining, telling = name_command("list-scorers --explain"), name_command(f"why {shlex.quote(trace_id)}")
+    return f"what the words mean and what to try: {explaining}; one trace: {telling}"
 
 
 def _count(states: Mapping[tuple[str, EvaluationState], int], *, judge: str) -> str:

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from ragsonde.cli.failures import EXIT_CODES_HELP, ExitCode, OutputLostError, report_failure, silence
+from ragsonde.cli.failures import (
+    EXIT_CODES_HELP,
+    ExitCode,
+    OutputLostError,
+    ReaderGoneError,
+    report_failure,
+    silence,
+)
 from ragsonde.cli.output import watching_output
+from ragsonde.cli.program import name_in_example, name_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -117,7 +125,10 @@ def build_group() -> Callable[..., Any]:
 
 def format_examples(examples: Iterable[tuple[str, str]], *notes: str) -> str:
     """The end of a help text: each command line under what it is for."""
-    lines = [f"[dim]# {_escape(purpose)}[/dim]\n{_escape(command)}" for command, purpose in examples]
+    lines = [
+        f"[dim]# {_escape(purpose)}[/dim]\n{_escape(name_in_example(command))}"
+        for command, purpose in examples
+    ]
     return "\n\n".join(["\n".join(["[bold]Examples[/bold]", *lines]), *notes])
 
 
@@ -134,8 +145,8 @@ def run(arguments: Sequence[str] | None = None) -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for as long as the process lives
     try:
         with watching_output():
-            code = build_group()(arguments or ["--help"], prog_name="ragsonde", standalone_mode=False)
-    except BrokenPipeError:
+            code = build_group()(arguments or ["--help"], prog_name=name_program(), standalone_mode=False)
+    except ReaderGoneError:
         silence(sys.stdout)
         code = ExitCode.OK
     except (KeyboardInterrupt, typer.Abort):

@@ -69,7 +69,7 @@ def monitor(
             "broker_url": broker_url,
             "database_url": database_url,
             "data_dir": data_dir,
-            "ports": {"monitor": port} if port else None,
+            "ports": {"monitor": port} if port is not None else None,
         },
     )
     set_up_logging(level=settings.log_level, log_format=settings.log_format)

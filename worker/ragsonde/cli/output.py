@@ -6,7 +6,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from ragsonde.cli.failures import OutputLostError
+from ragsonde.cli.failures import OutputLostError, ReaderGoneError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ def watching_output() -> Iterator[None]:
 
     Raises:
         OutputLostError: it is closed, or cannot be written.
-        BrokenPipeError: its reader went away.
+        ReaderGoneError: its reader went away. No BrokenPipeError, for which Rich ends the process with 1.
     """
     stream = sys.stdout
     if stream is None:
@@ -54,6 +54,6 @@ def _translating_errors() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        raise
+        raise ReaderGoneError from None
     except OSError as error:
         raise OutputLostError(error.strerror or str(error)) from error

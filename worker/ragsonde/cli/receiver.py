@@ -31,6 +31,7 @@ from ragsonde.intake.publisher import Publisher
 from ragsonde.receiver.answers import OTLP_PATH, TRACES_PATH
 from ragsonde.receiver.any_traces import AnyTraces
 from ragsonde.receiver.application import Application
+from ragsonde.receiver.broker_watch import BrokerWatch
 from ragsonde.receiver.exchange_log import ExchangeLog
 from ragsonde.receiver.gate import POSTED_PATHS, Gate
 from ragsonde.receiver.http_server import THREADS, HttpReceiver
@@ -109,14 +110,15 @@ def run_receiver(settings: Settings, *, broker_url: str) -> None:
     with ExitStack() as stack:
         publishers = [open_publisher(broker_url, stack) for _ in range(THREADS)]
         checked_broker = open_publisher(broker_url, stack)
+        watch = BrokerWatch(build_broker_check(checked_broker))
         pages = build_routes(
             series,
             live=Health({"loop": heartbeat.check}),
-            ready=Health({"broker": lambda: _check_broker(checked_broker)}),
+            ready=Health({"broker": watch.find_problem}),
         )
         tally = SeriesTally(series)
         limits = DecodingLimits(body_bytes=settings.max_body_bytes)
-        shared = SharedPublishers(publishers)
+        shared = SharedPublishers(publishers, is_away=watch.is_away)
         log = ExchangeLog(known_paths=(*POSTED_PATHS, *pages), tally=tally)
         server = HttpReceiver(
             Application(
@@ -139,7 +141,7 @@ def run_receiver(settings: Settings, *, broker_url: str) -> None:
             port=settings.ports.receiver,
             on_turn=heartbeat.beat,
         )
-        with stopping_on_signals(server.stop):
+        with watch, stopping_on_signals(server.stop):
             logger.info(
                 "receiver_started",
                 extra={"otlp": f"{server.url}{OTLP_PATH}", "metrics": f"{server.url}{METRICS}"},
@@ -178,5 +180,11 @@ def build_token_reader(settings: Settings) -> Callable[[], str | None]:
     return lambda: read_secret(path, key="receiver.token_file").get_secret_value()
 
 
-def _check_broker(broker: Publisher) -> None:
-    broker.count_messages()
+def build_broker_check(publisher: Publisher) -> Callable[[], str | None]:
+    """Tells what is wrong with the broker, None where nothing is; within seconds, even where it hangs."""
+
+    def look() -> None:
+        publisher.count_messages()
+
+    health = Health({"broker": look})
+    return lambda: health.find_problems().get("broker")

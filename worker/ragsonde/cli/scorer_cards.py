@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 
 from ragsonde.cli.causes import MEANINGS
+from ragsonde.cli.program import name_quoted
 from ragsonde.cli.terminal import make_console, make_table, show
 from ragsonde.scoring.bands import find_band
 
@@ -115,12 +116,15 @@ def print_causes() -> None:
     """What each cause of "not scored" means."""
     console = make_console()
     console.print(
-        show("look at: `ragsonde why TRACE_ID`, or SQL over the view current_score of Postgres\n", "dim")
+        show(
+            name_quoted("look at: `ragsonde why TRACE_ID`, or SQL over the view current_score of Postgres\n"),
+            "dim",
+        )
     )
     console.print(Rule(show("not scored: the causes", "bold"), align="left"))
     table = make_table("cause", "what it means", wrapped=("what it means",))
     for cause, meaning in MEANINGS.items():
-        table.add_row(show(cause), show(meaning))
+        table.add_row(show(cause), show(name_quoted(meaning)))
     console.print(Padding(table, _INDENT))
 
 
@@ -166,7 +170,7 @@ def _list_options(formula: Formula) -> Table:
 def _list_remedies(formula: Formula) -> Table:
     table = make_table("when", "look at", "try")
     for remedy in formula.remedies:
-        table.add_row(show(remedy.sign), show(remedy.evidence), show(remedy.action))
+        table.add_row(*(show(name_quoted(text)) for text in (remedy.sign, remedy.evidence, remedy.action)))
     return table
 
 

@@ -1,14 +1,18 @@
-"""The history of a trace as lines of plain words."""
+"""The history of a trace as lines of plain words, each fact once: `--output json` has all of it at length."""
 
 from __future__ import annotations
 
 import shlex
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.cli.causes import MEANINGS
+from ragsonde.cli.program import name_command
+from ragsonde.scoring.phrases import quote_reasons
+from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.open_record import ClosingReason
-from ragsonde_schemas.score import Score
+from ragsonde_schemas.score import Score, Unscored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
     from ragsonde.storage.gathered_spans import GatheredSpans
     from ragsonde.storage.history import EvaluationHistory, RevisionHistory, TraceHistory
     from ragsonde.storage.parking_store import ParkedMessage
+    from ragsonde_schemas.assessment import Assessment, ContextVerdict
     from ragsonde_schemas.score import Outcome
     from ragsonde_schemas.trace import Trace
 
@@ -31,9 +36,9 @@ _MEANINGS = {
     EvaluationState.SAMPLED_OUT: "not judged: it is outside the sample",
     EvaluationState.FILTERED: "not judged: the message asked for none of the configured scorers",
     EvaluationState.SHED: "not judged: the budget is spent",
-    EvaluationState.SUPERSEDED: "replaced by a newer revision",
+    EvaluationState.SUPERSEDED: "counts no more: the record turned out to be a part of another one",
 }
-
+"""Of a record's newest revision; what is said of older ones is that they are older."""
 
 _CLOSINGS = {
     ClosingReason.WHOLE: "one message brought all of it",
@@ -62,48 +67,89 @@ def tell_history(history: TraceHistory, *, similar_ids: Sequence[str] = ()) -> I
         if similar_ids:
             yield Line("stored ids that contain it, the newest days first:")
         for similar_id in similar_ids:
-            yield Line(f"  ragsonde why {shlex.quote(similar_id)}")
-    if history.spans is not None:
-        yield _tell_spans(history.trace_id, history.spans)
-    for revision in history.revisions:
-        yield from _tell_revision(revision)
+            yield Line(f"  {name_command(f'why {shlex.quote(similar_id)}')}")
+    if history.spans is not None and not history.revisions:
+        text, style = _tell_spans(history.spans)
+        yield Line(f"trace {history.trace_id}: {text}", style)
+    yield from _tell_records(history)
     for message in history.parked:
         yield from _tell_parked(message)
 
 
-def _tell_spans(trace_id: str, spans: GatheredSpans) -> Line:
-    came = f"trace {trace_id}: {spans.span_count} spans came ({spans.format})"
+def _tell_spans(spans: GatheredSpans) -> Line:
+    came = f"{spans.span_count} spans came ({spans.format})"
     if spans.next_close_at is not None:
         root = "the root is among them" if spans.has_root else "the root is not"
-        text = f"{came}, {root}; evaluated after {_say(spans.next_close_at)} unless more come"
-        return Line(f"waiting: {text}", "yellow")
+        text = f"waiting: {came}, {root}; evaluated after {_say(spans.next_close_at)} unless more come"
+        return Line(text, "yellow")
     if spans.is_stored:
         return Line(f"{came}, taken as complete: {_CLOSINGS[spans.reason]}")
     return Line(f"{came}; not stored: none of them tells of retrieval or of a model", "yellow")
 
 
-def _tell_revision(revision: RevisionHistory) -> Iterator[Line]:
-    app = revision.key.app or "default"
-    place = "".join(
-        f", {name}" for name in (revision.environment, revision.release, revision.variant) if name
-    )
-    record = f", record {revision.key.record_key}" if revision.key.record_key else ""
-    yield Line(
-        f"trace {revision.key.trace_id}{record}, app {app}{place}, revision {revision.revision}", "bold"
-    )
+def _tell_records(history: TraceHistory) -> Iterator[Line]:
+    """Each record by its newest revision, then what was different in the older ones."""
+    last_place = ""
+    for _, revisions in groupby(history.revisions, key=lambda one: one.key):
+        *older, newest = revisions
+        place = ", ".join(
+            name
+            for name in (
+                f"app {show_app(newest.key.app)}",
+                newest.environment,
+                newest.release,
+                newest.variant,
+            )
+            if name
+        )
+        names = (
+            "" if last_place else f"trace {history.trace_id}",
+            f"record {newest.key.record_key}" if newest.key.record_key else "",
+            "" if place == last_place else place,
+            f"revision {newest.revision}",
+        )
+        yield Line(", ".join(name for name in names if name), "bold")
+        if not last_place and history.spans is not None:
+            text, style = _tell_spans(history.spans)
+            yield Line(f"  {text}", style)
+        last_place = place
+        yield from _tell_newest(newest)
+        for revision in reversed(older):
+            yield from _tell_older(revision, newest)
+
+
+def _tell_newest(revision: RevisionHistory) -> Iterator[Line]:
+    yield Line(f"  {_tell_times(revision)}")
+    yield from _tell_texts(revision.trace)
+    for evaluation in revision.evaluations:
+        yield from _tell_evaluation(evaluation, revision)
+
+
+def _tell_older(revision: RevisionHistory, newest: RevisionHistory) -> Iterator[Line]:
+    yield Line(f"  older: revision {revision.revision}, stored {_say(revision.admitted_at)}", "bold")
+    known = set(_tell_texts(newest.trace))
+    for line in _tell_texts(revision.trace):
+        if line not in known:
+            yield Line(f"  {line.text}", line.style)
+    for evaluation in revision.evaluations:
+        scores = ", ".join(
+            f"{one.scorer} {f'{one.value:g}' if isinstance(one, Score) else one.status}"
+            for one in evaluation.outcomes
+        )
+        yield Line(f"    {_name_judge(evaluation)}: {scores or 'nothing scored'}")
+
+
+def _tell_times(revision: RevisionHistory) -> str:
     guessed = ""
     if revision.occurred_at_guessed:
         guessed = f" (guessed; the producer said {revision.claimed_occurred_at or 'nothing'})"
-    yield Line(f"  occurred {_say(revision.occurred_at)}{guessed}, stored {_say(revision.admitted_at)}")
-    if revision.trace is None:
+    return f"occurred {_say(revision.occurred_at)}{guessed}, stored {_say(revision.admitted_at)}"
+
+
+def _tell_texts(trace: Trace | None) -> Iterator[Line]:
+    if trace is None:
         yield Line("  its texts have been dropped by retention")
-    else:
-        yield from _tell_texts(revision.trace)
-    for evaluation in revision.evaluations:
-        yield from _tell_evaluation(evaluation)
-
-
-def _tell_texts(trace: Trace) -> Iterator[Line]:
+        return
     yield Line(f"  question: {_shorten(trace.query)}")
     yield Line(f"  answer: {_shorten(trace.answer)}")
     if not trace.contexts and trace.missing_contexts is not None:
@@ -118,70 +164,95 @@ def _tell_texts(trace: Trace) -> Iterator[Line]:
         yield Line(f"  warning: {warning}", "yellow")
 
 
-def _tell_evaluation(evaluation: EvaluationHistory) -> Iterator[Line]:
+def _name_judge(evaluation: EvaluationHistory) -> str:
+    return f"judge {evaluation.key.judge}@{evaluation.key.fingerprint[:6]}"
+
+
+def _tell_evaluation(evaluation: EvaluationHistory, revision: RevisionHistory) -> Iterator[Line]:
+    told = [_tell_outcomes(group, evaluation.assessment) for group in _group_outcomes(evaluation.outcomes)]
     cause = f" ({evaluation.cause})" if evaluation.cause else ""
-    meaning = _MEANINGS[evaluation.state]
-    yield Line(f"  judge {evaluation.key.judge}@{evaluation.key.fingerprint[:6]}: {meaning}{cause}", "bold")
-    yield Line(f"    sample rate {evaluation.sample_rate:g}, {_tell_runs(evaluation)}")
+    if len(told) == 1 and isinstance(evaluation.outcomes[0], Unscored):
+        # all for one reason, which the contexts may have told already
+        is_told = revision.trace is not None and evaluation.cause == revision.trace.missing_contexts
+        cause += "" if is_told else f": {evaluation.outcomes[0].reason}"
+        told = []
+    yield Line(f"  {_name_judge(evaluation)}: {_MEANINGS[evaluation.state]}{cause}", "bold")
+    if runs := _tell_runs(evaluation, revision):
+        yield Line(f"    {', '.join(runs)}")
     if evaluation.assessment is not None:
-        yield from _tell_assessment(evaluation)
-    for outcome in evaluation.outcomes:
-        yield _tell_outcome(outcome)
+        yield from _tell_assessment(evaluation.assessment, evaluation.outcomes)
+    yield from told
 
 
-def _tell_runs(evaluation: EvaluationHistory) -> str:
-    parts = [f"born {_say(evaluation.created_at)}"]
-    if evaluation.starts:
-        parts.append(f"started {evaluation.starts} times" if evaluation.starts > 1 else "started once")
-    if evaluation.attempts:
-        parts.append(f"{evaluation.attempts} failures of its own")
+def _tell_runs(evaluation: EvaluationHistory, revision: RevisionHistory) -> list[str]:
+    """What is not as it mostly is: judged once, always, as soon as it was stored."""
+    born, stored = _say(evaluation.created_at), _say(revision.admitted_at)
+    said = (
+        (f"sample rate {evaluation.sample_rate:g}", evaluation.sample_rate < 1),
+        (f"born {born}", born != stored),
+        (f"started {evaluation.starts} times", evaluation.starts > 1),
+        (f"{evaluation.attempts} failures of its own", evaluation.attempts > 0),
+    )
+    parts = [words for words, is_said in said if is_said]
     if evaluation.next_attempt_at is not None:
         parts.append(f"due {_say(evaluation.next_attempt_at)}")
     if evaluation.lease_until is not None:
         parts.append(f"leased until {_say(evaluation.lease_until)}")
-    if evaluation.finished_at is not None:
+    if evaluation.finished_at is not None and _say(evaluation.finished_at) != born:
         parts.append(f"ended {_say(evaluation.finished_at)}")
     if evaluation.calls:
         cost = "cost unknown" if evaluation.cost_usd is None else f"{evaluation.cost_usd:.6f} USD"
-        parts.append(
-            f"{evaluation.calls} calls, {evaluation.tokens_in}+{evaluation.tokens_out} tokens, {cost}"
-        )
-    return ", ".join(parts)
+        calls = "1 call" if evaluation.calls == 1 else f"{evaluation.calls} calls"
+        parts.append(f"{calls}, {evaluation.tokens_in}+{evaluation.tokens_out} tokens, {cost}")
+    return parts
 
 
-def _tell_assessment(evaluation: EvaluationHistory) -> Iterator[Line]:
-    assessment = evaluation.assessment
-    if assessment is None:
-        return
+def _tell_assessment(assessment: Assessment, outcomes: Sequence[Outcome]) -> Iterator[Line]:
+    numbers: dict[str, list[str]] = {}
     for number, verdict in (assessment.contexts or {}).items():
-        said = [
-            word
-            for word, is_said in (
-                (f"level {verdict.level}", verdict.level is not None),
-                ("relevant" if verdict.relevant else "not relevant", verdict.relevant is not None),
-                (
-                    "supports the reference" if verdict.supports else "no support",
-                    verdict.supports is not None,
-                ),
-                ("used" if verdict.used else "not used", verdict.used is not None),
-            )
-            if is_said
-        ]
-        reason = f": {verdict.reason}" if verdict.reason else ""
-        yield Line(f"    context {number}: {', '.join(said)}{reason}")
+        numbers.setdefault(_describe_verdict(verdict), []).append(number)
+    for words, alike in numbers.items():
+        yield Line(f"    context{'s' if len(alike) > 1 else ''} {', '.join(alike)}: {words}")
     if assessment.insufficient:
         yield Line("    the contexts do not suffice to answer")
     for aspect, fault in assessment.faults.items():
-        yield Line(f"    {aspect}: {fault.cause}: {fault.message}", "yellow")
+        if not any(fault.message in outcome.reason for outcome in outcomes):
+            yield Line(f"    {aspect}: {fault.cause}: {fault.message}", "yellow")
 
 
-def _tell_outcome(outcome: Outcome) -> Line:
-    if isinstance(outcome, Score):
-        passed = "" if outcome.passed is None else ", passed" if outcome.passed else ", below its threshold"
-        return Line(
-            f"    {outcome.scorer} {outcome.value:g} ({outcome.band}{passed}): {outcome.reason}", "green"
-        )
-    return Line(f"    {outcome.scorer} {outcome.status} ({outcome.cause}): {outcome.reason}", "yellow")
+def _describe_verdict(verdict: ContextVerdict) -> str:
+    said = (
+        (f"level {verdict.level}", verdict.level),
+        ("relevant" if verdict.relevant else "not relevant", verdict.relevant),
+        ("supports the reference" if verdict.supports else "no support", verdict.supports),
+        ("used" if verdict.used else "not used", verdict.used),
+    )
+    reason = f": {verdict.reason}" if verdict.reason else ""
+    return ", ".join(words for words, value in said if value is not None) + reason
+
+
+def _group_outcomes(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
+    """Those without a number for the same reason together, in order of the first of them."""
+    groups: dict[object, list[Outcome]] = {}
+    for outcome in outcomes:
+        is_score = isinstance(outcome, Score)
+        why = (outcome.scorer, outcome.version) if is_score else (outcome.status, outcome.reason)
+        groups.setdefault((is_score, why), []).append(outcome)
+    return list(groups.values())
+
+
+def _tell_outcomes(alike: Sequence[Outcome], assessment: Assessment | None) -> Line:
+    outcome = alike[0]
+    if not isinstance(outcome, Score):
+        names = ", ".join(one.scorer for one in alike)
+        return Line(f"    {names} {outcome.status} ({outcome.cause}): {outcome.reason}", "yellow")
+    passed = "" if outcome.passed is None else ", passed" if outcome.passed else ", below its threshold"
+    reason = outcome.reason
+    if assessment is not None:
+        reason = reason.removesuffix(quote_reasons(assessment.contexts))
+    if f"{outcome.value:.2f}" == f"{outcome.raw:.2f}":
+        reason = reason.removeprefix(f"{outcome.raw:.2f}: ")
+    return Line(f"    {outcome.scorer} {outcome.value:g} ({outcome.band}{passed}): {reason}", "green")
 
 
 def _tell_parked(message: ParkedMessage) -> Iterator[Line]:

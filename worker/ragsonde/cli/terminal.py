@@ -11,6 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from ragsonde.cli.program import name_quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -19,14 +21,17 @@ T = TypeVar("T")
 _CONTROL = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
 
 
-def write_json(value: object) -> None:
-    """One JSON value as one line on standard output."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, default=str) + "\n")
+def write_json(value: object, *, is_compact: bool = True) -> None:
+    """One JSON value on standard output: as one line for scripts, else indented for people."""
+    indent = None if is_compact else _INDENT
+    sys.stdout.write(
+        json.dumps(value, ensure_ascii=False, allow_nan=False, default=str, indent=indent) + "\n"
+    )
 
 
 def write_note(line: str) -> None:
     """One line for people on standard error, beside the result."""
-    sys.stderr.write(f"ragsonde: {mend(line)}\n")
+    sys.stderr.write(f"ragsonde: {mend(name_quoted(line))}\n")
 
 
 def mend(text: str) -> str:
@@ -75,6 +80,11 @@ def list_causes(unscored: Mapping[Any, int], *, columns: int) -> str:
     return lines.replace("_", " ") if is_narrow(columns) else lines
 
 
+def count_traces(number: int) -> str:
+    """`1 trace`, `2 traces`."""
+    return f"{number} trace" if number == 1 else f"{number} traces"
+
+
 def is_watched() -> bool:
     """True when a person reads standard output on a terminal."""
     return sys.stdout.isatty()
@@ -92,5 +102,6 @@ def track(items: Iterable[T], *, total: int, description: str, is_wanted: bool =
         yield from progress.track(items, total=total, description=description)
 
 
+_INDENT = 2
 _PIPE_WIDTH = 160
 _FULL_WIDTH = 100

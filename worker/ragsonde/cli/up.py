@@ -16,18 +16,20 @@ import typer
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import Connections, find_connections
 from ragsonde.cli.demo_traffic import publish_demo
+from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.free_port import find_free_port
 from ragsonde.cli.live_table import show_live
 from ragsonde.cli.options import ConfigOption
 from ragsonde.cli.readiness import wait_until_ready
 from ragsonde.cli.terminal import make_console, show, write_note
 from ragsonde.scoring.table import build_scorers
-from ragsonde.servers.process_tree import Child, ProcessTree
+from ragsonde.servers.process_tree import Child, FinalExitError, ProcessTree
 from ragsonde.servers.stack import EmbeddedStack
 from ragsonde.settings import read_settings
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.migrations import migrate
 from ragsonde.storage.partitions import ensure_partitions
+from ragsonde_schemas.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,6 +41,9 @@ EXAMPLES = (
     ("ragsonde up --demo", "try it: sample traces of an invented shop"),
     ("ragsonde up --data-dir /var/lib/my-ragsonde --workers 2", "data elsewhere, one worker a core"),
 )
+
+_SAID_BY_US = "ragsonde: "
+"""How the lines of a command that failed begin."""
 
 
 def up(
@@ -63,7 +68,8 @@ def up(
 
     The data stays in ./ragsonde-data. Ctrl-C stops everything. Point an OpenTelemetry exporter at the address
     that is printed, and its traces are scored. With --broker-url and --database-url (or
-    RAGSONDE_BROKER_URL, RAGSONDE_DATABASE_URL) RabbitMQ and Postgres of yours are used instead.
+    RAGSONDE_BROKER_URL, RAGSONDE_DATABASE_URL) RabbitMQ and Postgres of yours are used instead. What dies is
+    started again; what refuses its settings ends it all, with its message and exit code 2.
     """
     ports = {"worker_metrics": metrics_port, "monitor": monitor_port, "receiver": receiver_port}
     settings = read_settings(
@@ -99,9 +105,18 @@ def up(
         stack.callback(stopping.set)
         onlooker.start()
         tree = ProcessTree([process.child for process in processes], tend=tend)
-        tree.run(stopping, on_event=lambda event: write_note(str(event)))
+        try:
+            tree.run(stopping, on_event=lambda event: write_note(str(event)))
+        except FinalExitError as end:
+            raise ConfigError(*list_problems(end)) from end
     is_embedded = settings.broker_url is None or settings.database_url is None
     write_note(f"stopped; the data stays in {settings.data_dir}" if is_embedded else "stopped")
+
+
+def list_problems(end: FinalExitError) -> list[str]:
+    """What a process said about the settings that it refused, a line each."""
+    told = [line.removeprefix(_SAID_BY_US) for line in end.said if line.startswith(_SAID_BY_US)]
+    return [f"{end.name}: {line}" for line in told or end.said[-1:] or (f"ended with code {end.exit_code}",)]
 
 
 class PlannedProcess(NamedTuple):
@@ -167,6 +182,8 @@ def plan_processes(settings: Settings, *, config: Path | None, workers: int) -> 
             environment=environment,
             # the deadline of an evaluation, and a little more: what runs may end
             grace_seconds=settings.lease_seconds,
+            # with the same settings it would end so again
+            final_codes=frozenset({ExitCode.BAD_INPUT}),
         )
         url = _name_address(plan.host, port)
         takes = f"OTLP {url}/v1/traces" if plan.command == "receiver" else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,14 +11,21 @@ from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
+from ragsonde.cli.program import name_command
 from ragsonde.cli.schema_check import require_current_schema
-from ragsonde.cli.story import tell_history
+from ragsonde.cli.story import Line, tell_history
 from ragsonde.cli.terminal import make_console, show, write_json
 from ragsonde.settings import read_settings
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.history import find_similar_ids, read_history
+from ragsonde_schemas.app_name import DEFAULT_APP, read_app, show_app
+from ragsonde_schemas.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from sqlalchemy import Engine
+
     from ragsonde.storage.history import TraceHistory
 
 EXAMPLES = (
@@ -28,8 +36,15 @@ EXAMPLES = (
 
 def why(
     *,
-    trace_id: Annotated[str, typer.Argument(help="The trace's id, as its producer gave it.")],
-    app: Annotated[str | None, typer.Option(help="Only this app's traces.")] = None,
+    trace_id: Annotated[
+        str, typer.Argument(metavar="TRACE_ID", help="The trace's id, as its producer gave it.")
+    ],
+    app: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help=f"Only this app's traces; `{DEFAULT_APP}` for those that name none."
+        ),
+    ] = None,
     config: ConfigOption = None,
     database_url: DatabaseUrlOption = None,
     data_dir: DataDirOption = None,
@@ -37,26 +52,47 @@ def why(
 ) -> None:
     """Say what happened to a trace: states, attempts, verdicts, scores, parked messages.
 
-    Exit code 1 when nothing is known of it; stored ids that contain it are named then.
+    Exit code 1 when nothing is known of it; stored ids that contain it, and other apps that have a trace of
+    that id, are named then.
     """
+    if not trace_id.strip():
+        raise InputError("TRACE_ID is empty; expected the id of a trace, or a part of it")
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     url = find_database_url(settings)
     require_current_schema(url)
     engine = build_engine(url, application_name="ragsonde-why", pool_size=1)
+    stored_app = None if app is None else read_app(app)
     try:
-        history = read_history(engine, trace_id, app=app)
-        similar_ids = () if _is_known(history) else find_similar_ids(engine, trace_id, app=app)
+        history = read_history(engine, trace_id, app=stored_app)
+        other_apps = () if app is None or history.revisions else _find_apps(engine, trace_id)
+        is_known = bool(history.revisions or (not other_apps and (history.parked or history.spans)))
+        similar_ids = () if is_known or other_apps else find_similar_ids(engine, trace_id, app=stored_app)
     finally:
         engine.dispose()
     if output is OutputForm.JSON:
-        write_json({**history.model_dump(mode="json"), "similar_ids": similar_ids})
+        write_json({**history.model_dump(mode="json"), "similar_ids": similar_ids, "other_apps": other_apps})
     else:
+        told = (
+            _tell_other_apps(trace_id, app or "", other_apps)
+            if other_apps
+            else tell_history(history, similar_ids=similar_ids)
+        )
         console = make_console()
-        for line in tell_history(history, similar_ids=similar_ids):
+        for line in told:
             console.print(show(line.text, line.style))
-    if not _is_known(history):
+    if not is_known:
         raise typer.Exit(ExitCode.BELOW)
 
 
-def _is_known(history: TraceHistory) -> bool:
-    return bool(history.revisions or history.parked or history.spans)
+def _find_apps(engine: Engine, trace_id: str) -> tuple[str, ...]:
+    """The apps that have a trace of that id, as people name them."""
+    history: TraceHistory = read_history(engine, trace_id)
+    return tuple(sorted({show_app(revision.key.app) for revision in history.revisions}))
+
+
+def _tell_other_apps(trace_id: str, app: str, other_apps: Sequence[str]) -> Iterator[Line]:
+    yield Line(
+        f"{trace_id}: app {show_app(read_app(app))} has no trace of that id; it is known in another app:"
+    )
+    for name in other_apps:
+        yield Line(f"  {name_command(f'why {shlex.quote(trace_id)} --app {shlex.quote(name)}')}")

@@ -71,7 +71,7 @@ def worker(
             "database_url": database_url,
             "data_dir": data_dir,
             "threads": threads,
-            "ports": {"worker_metrics": metrics_port} if metrics_port else None,
+            "ports": {"worker_metrics": metrics_port} if metrics_port is not None else None,
         },
     )
     set_up_logging(level=settings.log_level, log_format=settings.log_format)

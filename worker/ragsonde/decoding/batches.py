@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ragsonde.decoding.array_items import find_items
+from ragsonde.decoding.damaged_json import read_damaged_json
 from ragsonde.decoding.formats import MIXED
-from ragsonde.decoding.json_text import BYTE_ORDER_MARK, JsonDocument, read_json
+from ragsonde.decoding.json_text import Damage, JsonDocument
 from ragsonde.decoding.span_limits import check_span_count
-from ragsonde.extraction.nesting import find_too_deep
+from ragsonde.decoding.wording import move_error
 from ragsonde_schemas.decoded import Decoded
 from ragsonde_schemas.errors import DecodeError, ParkReason
 
@@ -40,10 +40,13 @@ def decode_items(document: JsonDocument, decode: _Decode, *, limits: DecodingLim
     """
     _check_count(len(document.value), limits=limits)
     mended = _group_mended(document.mended)
+    damage = _group_damage(document.damage)
     batch = _Batch(limits)
     for index, item in enumerate(document.value):
+        own = damage.get(index, ())
+        inner = JsonDocument(item, mended.get(index, ()), own, own[0].to_error() if own else None)
         try:
-            batch.add(decode(JsonDocument(item, mended.get(index, ()))), place=f"[{index}]")
+            batch.add(decode(inner), place=f"[{index}]")
         except DecodeError as error:
             batch.faults.append(_place(error, f"[{index}]"))
     return batch.close()
@@ -61,49 +64,11 @@ def decode_lines(body: bytes, decode: _Decode, *, limits: DecodingLimits) -> Dec
     for number, line in lines:
         place = f"line {number}: "
         try:
-            batch.add(decode(read_json(line, nesting_levels=limits.nesting_levels)), place=place)
+            document = read_damaged_json(line, nesting_levels=limits.nesting_levels)
+            batch.add(decode(document), place=place)
         except DecodeError as error:
             batch.faults.append(_place(error, place))
     return batch.close()
-
-
-def decode_broken_array(
-    body: bytes, decode: _Decode, *, error: DecodeError, limits: DecodingLimits
-) -> Decoded:
-    """What the good items of a JSON array hold whose text as a whole is refused, the others as faults.
-
-    Args:
-        body: the text.
-        decode: reads one item.
-        error: why the whole is refused; raised where the text cannot be cut into items, or none is good.
-        limits: see `decode_items`.
-    """
-    items = _cut_array(body, nesting_levels=limits.nesting_levels + 1)
-    if not items or error.reason is not ParkReason.INVALID_JSON:
-        raise error
-    _check_count(len(items), limits=limits)
-    batch = _Batch(limits)
-    for index, item in enumerate(items):
-        try:
-            batch.add(decode(read_json(item, nesting_levels=limits.nesting_levels)), place=f"[{index}]")
-        except DecodeError as refusal:
-            batch.faults.append(_place(refusal, f"[{index}]"))
-    if batch.is_empty:
-        raise error
-    return batch.close()
-
-
-def _cut_array(body: bytes, *, nesting_levels: int) -> list[bytes]:
-    """The texts of the items of a JSON array; empty where it is none."""
-    if body.removeprefix(BYTE_ORDER_MARK).lstrip()[:1] != b"[":
-        return []
-    try:
-        text = body.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return []
-    if find_too_deep(text, limit=nesting_levels) is not None:
-        return []
-    return [text[begin:end].encode() for begin, end in find_items(text) or ()]
 
 
 class _Batch:
@@ -161,12 +126,18 @@ def _group_mended(paths: tuple[str, ...]) -> dict[int, tuple[str, ...]]:
     return {index: tuple(inner) for index, inner in groups.items()}
 
 
+def _group_damage(damage: tuple[Damage, ...]) -> dict[int, tuple[Damage, ...]]:
+    """The parts that cannot be kept by the item they are in, as seen from it."""
+    groups: dict[int, list[Damage]] = {}
+    for part in damage:
+        index, *inner = part.place
+        groups.setdefault(int(index), []).append(part._replace(place=tuple(inner)))
+    return {index: tuple(inner) for index, inner in groups.items()}
+
+
 def _place(error: DecodeError, place: str) -> DecodeError:
-    message = str(error).removeprefix(f"{error.where}: ")
     where = place.removesuffix(": ") if error.where in _WHOLE else _join(place, error.where)
-    placed = DecodeError(error.reason, message, where=where)
-    placed.__cause__ = error.__cause__
-    return placed
+    return move_error(error, where=where)
 
 
 def _join(place: str, path: str) -> str:

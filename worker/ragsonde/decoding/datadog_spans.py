@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ragsonde.decoding.identifiers import names_no_parent, read_name
 from ragsonde.decoding.instants import read_instant
 from ragsonde.decoding.json_fields import (
-    Place,
+    read_each,
     read_integer,
     read_list,
     read_object,
@@ -19,14 +19,14 @@ from ragsonde.decoding.json_fields import (
     take_objects,
     take_text,
 )
-from ragsonde.decoding.span_limits import check_indices, check_span_count
+from ragsonde.decoding.span_limits import check_span_count, drop_high_indices
 from ragsonde.extraction.texts import describe_mending
 from ragsonde_schemas.decoded import Decoded
-from ragsonde_schemas.errors import DecodeError, ParkReason
+from ragsonde_schemas.errors import ParkReason
 from ragsonde_schemas.span import Span
 
 if TYPE_CHECKING:
-    from ragsonde.decoding.json_text import JsonDocument
+    from ragsonde.decoding.json_text import Damage, JsonDocument, Place
     from ragsonde.decoding.limits import DecodingLimits
 
 FORMAT = "datadog_spans"
@@ -56,18 +56,21 @@ def decode_datadog_spans(document: JsonDocument, limits: DecodingLimits) -> Deco
     check_span_count(len(fields["spans"]), limits=limits)
     resource = {f"{_PREFIX}.{key}": fields[key] for key in _MESSAGE_KEYS if fields.get(key) is not None}
     tags = _read_tags(fields, place)
-    spans: list[Span] = []
-    faults: list[DecodeError] = []
-    for span_place, span in take_objects(fields, "spans", place):
-        try:
-            spans.append(_read_span(read_object(span, span_place), span_place, resource, tags))
-        except DecodeError as error:
-            faults.append(error)
+    damaged = _find_damaged(document, (*place, "spans"))
+
+    def read(span: object, span_place: Place) -> Span:
+        if span_place in damaged:
+            raise damaged[span_place].to_error()
+        return _read_span(read_object(span, span_place), span_place, resource, tags)
+
+    spans, faults = read_each(take_objects(fields, "spans", place), read)
     if not spans:
-        raise faults[0]
-    check_indices(spans, limits=limits)
+        raise document.refusal or faults[0]
     return Decoded(
-        format=FORMAT, spans=tuple(spans), faults=tuple(faults), warnings=describe_mending(document.mended)
+        format=FORMAT,
+        spans=drop_high_indices(spans, limits=limits),
+        faults=tuple(faults),
+        warnings=describe_mending(document.mended),
     )
 
 
@@ -80,6 +83,17 @@ def _find_spans(value: object) -> tuple[Place, dict[str, Any]]:
     if isinstance(value, dict) and isinstance(value.get("spans"), list):
         return place, value
     return (), {}
+
+
+def _find_damaged(document: JsonDocument, spans_place: Place) -> dict[Place, Damage]:
+    """The first part of each span that cannot be kept, by the span's place; one elsewhere is raised."""
+    damaged: dict[Place, Damage] = {}
+    depth = len(spans_place)
+    for part in document.damage:
+        if part.place[:depth] != spans_place:
+            raise part.to_error()
+        damaged.setdefault(part.place[: depth + 1], part)
+    return damaged
 
 
 def _read_span(

@@ -43,7 +43,7 @@ def decode_dify_message(document: JsonDocument, limits: DecodingLimits) -> Decod
     for piece in pieces:
         for keys in _RESOURCES:
             check_count(look_up(piece.document, *keys), *piece.places[0], *keys, limit=limits.contexts)
-    return gather_documents(FORMAT, pieces, mended=document.mended)
+    return gather_documents(FORMAT, pieces, document=document)
 
 
 def _is_message(value: object) -> bool:

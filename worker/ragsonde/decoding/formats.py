@@ -27,12 +27,15 @@ class JsonFormat(NamedTuple):
     Attributes:
         content_types: those that mean this format and no other, in lower case.
         recognises: True for a value of this format.
+        reads_damaged: its decoder leaves out, and tells of, what of a document cannot be kept; other formats
+            are handed no such document.
     """
 
     name: str
     content_types: frozenset[str]
     recognises: Callable[[Any], bool]
     decode: Callable[[JsonDocument, DecodingLimits], Decoded]
+    reads_damaged: bool = False
 
 
 class BinaryFormat(NamedTuple):

@@ -37,7 +37,7 @@ def decode_haystack_output(document: JsonDocument, limits: DecodingLimits) -> De
     """
     for place, component in _list_components(document.value):
         check_count(component.get("documents"), *place, "documents", limit=limits.contexts)
-    return gather_documents(FORMAT, [Piece(document.value)], mended=document.mended)
+    return gather_documents(FORMAT, [Piece(document.value)], document=document)
 
 
 def _list_components(value: dict[str, Any]) -> list[tuple[tuple[str, ...], dict[str, Any]]]:

@@ -13,12 +13,13 @@ from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.message import TRACE_ID_MAX_CHARACTERS
 
 if TYPE_CHECKING:
-    from ragsonde.decoding.json_fields import Place
+    from ragsonde.decoding.json_text import Place
 
 TRACE_ID_BYTES = 16
 SPAN_ID_BYTES = 8
 _HEX = re.compile(r"[0-9a-fA-F]+")
 _DECIMAL = re.compile(r"\d{1,40}", re.ASCII)
+_HEX_LENGTHS = frozenset({2 * TRACE_ID_BYTES, 2 * SPAN_ID_BYTES})
 _BYTE = 0xFF
 _NO_PARENTS = frozenset({"", "0", "undefined", "null", "None"})
 
@@ -70,7 +71,10 @@ def read_parent(value: object, place: Place) -> str | None:
 
 
 def read_name(value: object, place: Place, *, reason: ParkReason = ParkReason.INVALID_MESSAGE) -> str:
-    """An id of another tool's making, as it came: 1 to 128 printable characters, or an integer.
+    """An id of another tool's making: 1 to 128 printable characters, or an integer.
+
+    As it came, but that hex digits as many as OpenTelemetry's ids have are in lower case: the same trace may
+    come from its exporter too.
 
     Raises:
         DecodeError: with `reason`, where it is none.
@@ -82,7 +86,7 @@ def read_name(value: object, place: Place, *, reason: ParkReason = ParkReason.IN
         and text.isprintable()
         and text.strip()
     ):
-        return text
+        return text.lower() if len(text) in _HEX_LENGTHS and _HEX.fullmatch(text) else text
     expected = f"expected an id of 1 to {TRACE_ID_MAX_CHARACTERS} printable characters"
     raise DecodeError(reason, f"found {describe_value(value)}, {expected}", where=format_path(*place))
 

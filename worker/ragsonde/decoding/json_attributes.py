@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ragsonde.decoding.json_fields import (
-    Place,
-    read_integer,
-    read_list,
-    read_object,
-)
+from ragsonde.decoding.damaged_json import find_damage
+from ragsonde.decoding.json_fields import read_integer, read_list, read_object
+from ragsonde.decoding.span_limits import move_warnings
 from ragsonde.decoding.wording import describe_value
 from ragsonde.extraction.paths import format_path
 from ragsonde_schemas.errors import DecodeError
 
-_WARNINGS_AT_MOST = 20
+if TYPE_CHECKING:
+    from ragsonde.decoding.json_text import Place
+
 _KINDS = {
     kind: camel
     for camel in (
@@ -35,20 +34,28 @@ _ONEOF = "value"
 class JsonAttributeReader:
     """Reads attributes out of one document; one that cannot be read is skipped.
 
+    Args:
+        is_damaged: values may be, or hold, parts that cannot be kept.
+
     Attributes:
-        warnings: what was skipped so far, at most twenty.
+        warnings: what was skipped by `read_pairs` since the last `take`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_damaged: bool = False) -> None:
         self.warnings: list[str] = []
+        self._is_damaged = is_damaged
 
     def take(self, fields: dict[str, Any], place: Place) -> dict[str, Any]:
         """The `attributes` of a span, event or resource; absent is empty.
 
+        Where some were skipped, one more attribute says so: see `move_warnings`.
+
         Raises:
             DecodeError: they are neither a list nor an object.
         """
-        return self.read_pairs(fields.get("attributes"), (*place, "attributes"))
+        attributes = self.read_pairs(fields.get("attributes"), (*place, "attributes"))
+        move_warnings(self.warnings, to=attributes)
+        return attributes
 
     def read_pairs(self, pairs: object, place: Place) -> dict[str, Any]:
         """A list of key and value, or a plain object; of equal keys the last one holds."""
@@ -70,6 +77,9 @@ class JsonAttributeReader:
 
     def _read_into(self, attributes: dict[str, Any], key: str, value: object, place: Place) -> None:
         try:
+            if self._is_damaged:
+                for damage in find_damage(value, place):
+                    raise damage.to_error()
             attributes[key] = self._read_value(value, place)
         except DecodeError as error:
             self._warn(str(error))
@@ -101,8 +111,7 @@ class JsonAttributeReader:
         ]
 
     def _warn(self, found: str) -> None:
-        if len(self.warnings) < _WARNINGS_AT_MOST:
-            self.warnings.append(f"{found}; skipped")
+        self.warnings.append(f"{found}; skipped")
 
 
 def _find_kind(value: dict[str, Any]) -> str | None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import re
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragsonde.decoding.protobuf_wire import to_signed
 from ragsonde.decoding.wording import describe_value
 from ragsonde.extraction.paths import format_path
 from ragsonde_schemas.errors import DecodeError, ParkReason
 
-Place = tuple[str | int, ...]
-"""The keys and indices that lead to a value."""
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
+    from ragsonde.decoding.json_text import Place
+
+_Read = TypeVar("_Read")
 _INTEGER = re.compile(r"[-+]?\d{1,20}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?\d{1,40}(?:\.\d{0,40})?(?:[eE][-+]?\d{1,3})?", re.ASCII)
 _CAPITAL = re.compile(r"(?=[A-Z])")
@@ -38,6 +41,20 @@ def take_objects(fields: dict[str, Any], name: str, place: Place) -> list[tuple[
         return []
     items = read_list(value, (*place, key))
     return [((*place, key, index), item) for index, item in enumerate(items)]
+
+
+def read_each(
+    objects: Iterable[tuple[Place, object]], read: Callable[[object, Place], _Read]
+) -> tuple[list[_Read], list[DecodeError]]:
+    """What `read` makes of each object, and why it refuses the others, both in order."""
+    good: list[_Read] = []
+    faults: list[DecodeError] = []
+    for place, value in objects:
+        try:
+            good.append(read(value, place))
+        except DecodeError as error:
+            faults.append(error)
+    return good, faults
 
 
 def take_object(fields: dict[str, Any], name: str, place: Place) -> dict[str, Any]:

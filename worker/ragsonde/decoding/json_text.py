@@ -20,14 +20,40 @@ from ragsonde_schemas.errors import DecodeError, ParkReason
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UNSTORABLE_ESCAPE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+_EXPECTED_NUMBER = "expected a number that a double can hold"
+_NUMBER_CHARACTERS = 40
 _STRING_OR_WORD = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[-+.\w]++', re.DOTALL)
 
 
+REPEATED_KEY = "the key occurs twice in one object, expected each key once: which value holds is not defined"
+Place = tuple[str | int, ...]
+"""The keys and indices that lead to a value."""
+
+
+class Damage(NamedTuple):
+    """A part of a JSON value that cannot be kept: its place, and what is wrong with it."""
+
+    place: Place
+    message: str
+
+    def to_error(self) -> DecodeError:
+        """The error that refuses the message, or the piece of it that holds the part."""
+        return DecodeError(ParkReason.INVALID_JSON, self.message, where=format_path(*self.place))
+
+
 class JsonDocument(NamedTuple):
-    """A JSON value and the paths of the texts in it that were mended."""
+    """A JSON value.
+
+    Attributes:
+        mended: paths of the texts in it that were mended.
+        damage: the parts of it that cannot be kept; `Unreadable` stands for each of them.
+        refusal: the error that refuses the whole for its damage, None where there is none.
+    """
 
     value: Any
     mended: tuple[str, ...] = ()
+    damage: tuple[Damage, ...] = ()
+    refusal: DecodeError | None = None
 
 
 class _Repeating(dict[str, Any]):
@@ -39,23 +65,24 @@ class _Repeating(dict[str, Any]):
 def read_json(body: bytes, *, nesting_levels: int) -> JsonDocument:
     """The JSON value that `body` holds.
 
+    Args:
+        body: the text in UTF-8.
+        nesting_levels: of lists and objects inside each other.
+
     Raises:
         DecodeError: INVALID_UTF8 with the offset of the byte, INVALID_JSON with line and column or the path.
     """
     text = _read_utf8(body)
     too_deep = find_too_deep(text, limit=nesting_levels)
     if too_deep is not None:
-        message = f"nested deeper than {nesting_levels} levels at {_format_position(text, too_deep)}"
+        place = _format_position(text, too_deep)
+        message = f"nested deeper than {nesting_levels} levels at {place}"
         raise DecodeError(ParkReason.INVALID_JSON, f"{message}; publish flatter metadata")
     repeating: list[_Repeating] = []
     value = _parse(text, repeating)
     if repeating:
         path = format_path(*(_find_repeating(value) or (repeating[0].repeated,)))
-        raise DecodeError(
-            ParkReason.INVALID_JSON,
-            "the key occurs twice in one object, expected each key once: which value holds is not defined",
-            where=path,
-        )
+        raise DecodeError(ParkReason.INVALID_JSON, REPEATED_KEY, where=path)
     if _UNSTORABLE_ESCAPE.search(text):
         return JsonDocument(*mend_value(value))
     return JsonDocument(value)
@@ -70,14 +97,24 @@ def _read_utf8(body: bytes) -> str:
         raise DecodeError(ParkReason.INVALID_UTF8, message) from error
 
 
+def describe_number(number: str) -> str:
+    """What is wrong with the text of a number that no double can hold."""
+    return f"found {_shorten(number)}, {_EXPECTED_NUMBER}"
+
+
+def find_repeated(pairs: list[tuple[str, Any]]) -> str:
+    """The first key that occurs a second time; there is one."""
+    seen: set[str] = set()
+    return next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+
+
 def _parse(text: str, repeating: list[_Repeating]) -> object:
     def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) == len(pairs):
             return value
         marked = _Repeating(value)
-        seen: set[str] = set()
-        marked.repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        marked.repeated = find_repeated(pairs)
         repeating.append(marked)
         return marked
 
@@ -87,11 +124,8 @@ def _parse(text: str, repeating: list[_Repeating]) -> object:
         raise DecodeError(ParkReason.INVALID_JSON, _describe_syntax(text, error)) from error
     except RefusedNumberError as error:
         number = str(error)
-        found = number if len(number) <= 40 else f"a number of {len(number)} characters"  # noqa: PLR2004 one line
         place = next((match.start() for match in _STRING_OR_WORD.finditer(text) if match[0] == number), 0)
-        message = (
-            f"found {found} at {_format_position(text, place)}, expected a number that a double can hold"
-        )
+        message = f"found {_shorten(number)} at {_format_position(text, place)}, {_EXPECTED_NUMBER}"
         raise DecodeError(ParkReason.INVALID_JSON, message) from error
 
 
@@ -106,8 +140,16 @@ def _describe_syntax(text: str, error: json.JSONDecodeError) -> str:
 
 
 def _format_position(text: str, offset: int) -> str:
+    """`line 3 column 5`; of a text of one line, which may be one of many, only the column."""
+    column = offset - text.rfind("\n", 0, offset)
+    if "\n" not in text.strip():
+        return f"column {column}"
     line = text.count("\n", 0, offset) + 1
-    return f"line {line} column {offset - text.rfind(chr(10), 0, offset)}"
+    return f"line {line} column {column}"
+
+
+def _shorten(number: str) -> str:
+    return number if len(number) <= _NUMBER_CHARACTERS else f"a number of {len(number)} characters"
 
 
 def _find_repeating(value: object) -> tuple[str | int, ...] | None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ragsonde.decoding.foreign_documents import NATIVE_KEYS, Piece, check_count, gather_documents
 
 if TYPE_CHECKING:
-    from ragsonde.decoding.foreign_documents import Place
-    from ragsonde.decoding.json_text import JsonDocument
+    from ragsonde.decoding.json_text import JsonDocument, Place
     from ragsonde.decoding.limits import DecodingLimits
     from ragsonde_schemas.decoded import Decoded
 
@@ -49,7 +48,7 @@ def decode_langfuse_export(document: JsonDocument, limits: DecodingLimits) -> De
         pieces = _split(items, above=above)
     for piece in pieces:
         check_count(piece.document.get("observations"), *piece.places[0], "observations", limit=limits.spans)
-    return gather_documents(FORMAT, pieces, mended=document.mended)
+    return gather_documents(FORMAT, pieces, document=document)
 
 
 def _split(items: list[dict[str, Any]], *, above: Place) -> list[Piece]:

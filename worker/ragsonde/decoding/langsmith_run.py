@@ -8,8 +8,7 @@ from ragsonde.decoding.foreign_documents import NATIVE_KEYS, Piece, check_count,
 from ragsonde_schemas.errors import DecodeError, ParkReason
 
 if TYPE_CHECKING:
-    from ragsonde.decoding.foreign_documents import Place
-    from ragsonde.decoding.json_text import JsonDocument
+    from ragsonde.decoding.json_text import JsonDocument, Place
     from ragsonde.decoding.limits import DecodingLimits
     from ragsonde_schemas.decoded import Decoded
 
@@ -24,7 +23,7 @@ class _Run(NamedTuple):
     """A flat run, its posts and patches merged, and their places."""
 
     fields: dict[str, Any]
-    places: tuple[Place, ...]
+    places: list[Place]
 
 
 def is_langsmith_run(value: object) -> bool:
@@ -46,7 +45,7 @@ def decode_langsmith_run(document: JsonDocument, limits: DecodingLimits) -> Deco
     value = document.value
     if _is_run(value):
         _check_tree(value, limit=limits.spans)
-        return gather_documents(FORMAT, [Piece(value)], mended=document.mended)
+        return gather_documents(FORMAT, [Piece(value)], document=document)
     items: list[tuple[Place, dict[str, Any]]] = []
     lists = [((), value)] if isinstance(value, list) else [((key,), value.get(key)) for key in _BATCH_KEYS]
     for above, runs in lists:
@@ -56,7 +55,7 @@ def decode_langsmith_run(document: JsonDocument, limits: DecodingLimits) -> Deco
     pieces = [_build_tree(group) for group in _group_by_trace(runs_by_id)]
     for piece in pieces:
         _check_tree(piece.document, limit=limits.spans)
-    return gather_documents(FORMAT, pieces, mended=document.mended)
+    return gather_documents(FORMAT, pieces, document=document)
 
 
 def _is_run(value: object) -> bool:
@@ -88,34 +87,46 @@ def _merge(items: list[tuple[Place, dict[str, Any]]]) -> dict[object, _Run]:
         key: object = name if isinstance(name, str) else place
         known = merged.get(key)
         if known is None:
-            merged[key] = _Run(run, (place,))
+            merged[key] = _Run(dict(run), [place])
         else:
-            given = {field: value for field, value in run.items() if value not in _EMPTY}
-            merged[key] = _Run({**known.fields, **given}, (*known.places, place))
+            known.fields.update({field: value for field, value in run.items() if value not in _EMPTY})
+            known.places.append(place)
     return merged
 
 
 def _group_by_trace(runs: dict[object, _Run]) -> list[list[_Run]]:
     groups: dict[object, list[_Run]] = {}
+    traces: dict[object, object] = {}
     for key, run in runs.items():
-        groups.setdefault(_find_trace(key, runs), []).append(run)
+        groups.setdefault(_find_trace(key, runs, traces), []).append(run)
     return list(groups.values())
 
 
-def _find_trace(key: object, runs: dict[object, _Run]) -> object:
-    """The trace's id as the run says it, else the nearest run above that does, else the topmost one's key."""
-    seen: set[object] = set()
-    while key not in seen:
-        seen.add(key)
+def _find_trace(key: object, runs: dict[object, _Run], traces: dict[object, object]) -> object:
+    """The trace's id as the run says it, else the nearest run above that does, else the topmost one's key.
+
+    Runs that are each other's parents are one trace.
+
+    Args:
+        key: of a run.
+        runs: by their keys.
+        traces: what was found so far, by the runs' keys; what is found now is added, for all runs on the way.
+    """
+    way: dict[object, None] = {}
+    while key not in way and key not in traces:
+        way[key] = None
         fields = runs[key].fields
         trace_id = fields.get("trace_id")
         if isinstance(trace_id, str):
-            return trace_id
+            traces[key] = trace_id
+            break
         parent_id = fields.get("parent_run_id")
         if not isinstance(parent_id, str) or parent_id not in runs:
             break
         key = parent_id
-    return key
+    trace = traces.get(key, key)
+    traces.update(dict.fromkeys(way, trace))
+    return trace
 
 
 def _build_tree(runs: list[_Run]) -> Piece:

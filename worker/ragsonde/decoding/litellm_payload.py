@@ -35,4 +35,4 @@ def decode_litellm_payload(document: JsonDocument, limits: DecodingLimits) -> De
         DecodeError: OVER_LIMIT where it holds more messages than a list may.
     """
     check_count(document.value.get("messages"), "messages", limit=limits.list_items)
-    return gather_documents(FORMAT, [Piece(document.value)], mended=document.mended)
+    return gather_documents(FORMAT, [Piece(document.value)], document=document)

@@ -32,4 +32,4 @@ def decode_llamaindex_response(document: JsonDocument, limits: DecodingLimits) -
         DecodeError: OVER_LIMIT where it holds more source nodes than a message may hold contexts.
     """
     check_count(document.value["source_nodes"], "source_nodes", limit=limits.contexts)
-    return gather_documents(FORMAT, [Piece(document.value)], mended=document.mended)
+    return gather_documents(FORMAT, [Piece(document.value)], document=document)

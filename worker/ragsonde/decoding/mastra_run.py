@@ -52,4 +52,4 @@ def decode_mastra_run(document: JsonDocument, limits: DecodingLimits) -> Decoded
     for key in _INPUT_MESSAGES:
         check_count(look_up(run, "input", key), "input", key, limit=limits.list_items)
     check_count(run["output"], "output", limit=limits.list_items)
-    return gather_documents(FORMAT, [Piece(run)], mended=document.mended)
+    return gather_documents(FORMAT, [Piece(run)], document=document)

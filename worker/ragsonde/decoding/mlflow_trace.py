@@ -18,8 +18,8 @@ from ragsonde.decoding.identifiers import (
 )
 from ragsonde.decoding.instants import read_instant
 from ragsonde.decoding.json_attributes import JsonAttributeReader
-from ragsonde.decoding.json_fields import Place, read_object, take_object, take_objects, take_text
-from ragsonde.decoding.span_limits import check_indices, check_span_count
+from ragsonde.decoding.json_fields import read_each, read_object, take_object, take_objects, take_text
+from ragsonde.decoding.span_limits import check_any_span, check_span_count, drop_high_indices
 from ragsonde.extraction.span_tree import SpanTree
 from ragsonde.extraction.texts import describe_mending
 from ragsonde_schemas.decoded import Decoded, WholeTrace
@@ -27,7 +27,9 @@ from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.span import Span, SpanEvent
 
 if TYPE_CHECKING:
-    from ragsonde.decoding.json_text import JsonDocument
+    from collections.abc import Sequence
+
+    from ragsonde.decoding.json_text import JsonDocument, Place
     from ragsonde.decoding.limits import DecodingLimits
 
 FORMAT = "mlflow_trace"
@@ -63,21 +65,14 @@ def decode_mlflow_trace(document: JsonDocument, limits: DecodingLimits) -> Decod
     check_span_count(len(inner["spans"]), limits=limits)
     reader = JsonAttributeReader()
     trace_id = _read_trace_id(info, inner["spans"])
-    spans: list[Span] = []
-    faults: list[DecodeError] = []
-    for place, span in take_objects(inner, "spans", ("data",)):
-        try:
-            spans.append(_read_span(read_object(span, place), place, trace_id, reader))
-        except DecodeError as error:
-            faults.append(error)
-    if not spans:
-        empty = DecodeError(
-            ParkReason.INVALID_MESSAGE, "found no span, expected at least one", where="data.spans"
-        )
-        raise faults[0] if faults else empty
-    check_indices(spans, limits=limits)
+    spans, faults = read_each(
+        take_objects(inner, "spans", ("data",)),
+        lambda span, place: _read_span(read_object(span, place), place, trace_id, reader),
+    )
+    check_any_span(spans, faults, where="data.spans")
+    described = _describe_trace(info, inner, reader)
     warnings = (*describe_mending(document.mended), *reader.warnings)
-    whole = _build_whole(spans, _describe_trace(info, inner, reader), warnings=warnings)
+    whole = _build_whole(drop_high_indices(spans, limits=limits), described, warnings=warnings)
     return Decoded(format=FORMAT, records=(whole,), faults=tuple(faults))
 
 
@@ -132,7 +127,7 @@ def _read_span_id(value: object, place: Place) -> str:
 
 
 def _strip_prefix(value: object) -> object:
-    return value.removeprefix("0x") if isinstance(value, str) else value
+    return value.removeprefix("0x").removeprefix("0X") if isinstance(value, str) else value
 
 
 def _read_event(event: dict[str, Any], place: Place, reader: JsonAttributeReader) -> SpanEvent:
@@ -162,7 +157,9 @@ def _describe_trace(
     return attributes
 
 
-def _build_whole(spans: list[Span], described: dict[str, Any], *, warnings: tuple[str, ...]) -> WholeTrace:
+def _build_whole(
+    spans: Sequence[Span], described: dict[str, Any], *, warnings: tuple[str, ...]
+) -> WholeTrace:
     """The trace under its earliest root; without one, under the earliest span whose parent is not there."""
     tree = SpanTree(spans)
     root = next(iter((*tree.roots, *tree.orphans, *tree.spans)))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from ragsonde.decoding.foreign_documents import check_count
 from ragsonde.decoding.problems import EXPECTED_TIME, list_problems
 from ragsonde.decoding.wording import describe_value
 from ragsonde.extraction.paths import format_path
 from ragsonde.extraction.texts import describe_mending
+from ragsonde.extraction.unknown_keys import warn_of_unknown_keys
 from ragsonde_schemas.decoded import Decoded, DecodedMessage
 from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.message import TRACE_ID_MAX_CHARACTERS, TraceMessage, WireModel
@@ -31,31 +32,6 @@ _LISTS = (
 )
 _VERSION = "1"
 _PROBLEMS_AT_MOST = 5
-_NAMED_AT_MOST = 5
-_KEY_CHARACTERS = 40
-_NEAR = 0.75
-_FOREIGN_WORDS = {
-    word: name
-    for name, words in {
-        "query": ("question", "input", "prompt", "user_input", "user_query"),
-        "contexts": (
-            "docs",
-            "documents",
-            "source_documents",
-            "retrieved_contexts",
-            "retrieved_documents",
-            "chunks",
-            "passages",
-        ),
-        "answer": ("response", "output", "actual_output", "completion", "generation", "reply"),
-        "reference": ("ground_truth", "expected_output", "expected_answer", "reference_answer"),
-        "occurred_at": ("timestamp", "time", "created_at"),
-        "latency_ms": ("latency", "duration_ms"),
-        "cost_usd": ("cost",),
-    }.items()
-    for word in words
-}
-"""What other tools call a field of ours, where no likeness of letters tells."""
 
 
 def is_native(value: object) -> bool:
@@ -88,7 +64,7 @@ def decode_native(document: JsonDocument, limits: DecodingLimits) -> Decoded:
     warnings = [*describe_mending(document.mended), *ranks]
     if message.occurred_at is not None and message.occurred_at.tzinfo is None:
         warnings.append("occurred_at: no time zone, read as UTC")
-    warnings.extend(_warn_of_unknown_keys(message))
+    warnings.extend(warn_of_unknown_keys(message))
     extra: dict[str, Any] = {}
     _gather_extra(message, (), extra)
     decoded = DecodedMessage(message=message, extra=extra, warnings=tuple(warnings))
@@ -127,9 +103,7 @@ def _check_counts(fields: dict[str, Any], *, limits: DecodingLimits) -> None:
         for key in place:
             value = value.get(key) if isinstance(value, dict) else None
         limit = limits.contexts if place == ("contexts",) else limits.list_items
-        if isinstance(value, list) and len(value) > limit:
-            message = f"found a list of {len(value)}, expected at most {limit}"
-            raise DecodeError(ParkReason.OVER_LIMIT, message, where=format_path(*place))
+        check_count(value, *place, limit=limit)
 
 
 def _drop_ranks(fields: dict[str, Any]) -> list[str]:
@@ -165,32 +139,6 @@ def _validate(fields: dict[str, Any]) -> TraceMessage:
     text = "; ".join([first, *(f"{path}: {problem}" for path, problem in rest)])
     more = f"; and {len(problems) - _PROBLEMS_AT_MOST} more" if len(problems) > _PROBLEMS_AT_MOST else ""
     raise DecodeError(ParkReason.INVALID_MESSAGE, text + more, where=where)
-
-
-def _warn_of_unknown_keys(message: TraceMessage) -> list[str]:
-    """One warning that names the unknown keys of the message itself, if it has any."""
-    unknown = list(message.model_extra or {})
-    if not unknown:
-        return []
-    free = [name for name in TraceMessage.model_fields if name not in message.model_fields_set]
-    names = ", ".join(_shorten(key) for key in unknown[:_NAMED_AT_MOST])
-    more = f" and {len(unknown) - _NAMED_AT_MOST} more" if len(unknown) > _NAMED_AT_MOST else ""
-    meant = [near for key in unknown[:_NAMED_AT_MOST] if (near := _find_nearest(key, free)) is not None]
-    question = f"; did you mean {', '.join(dict.fromkeys(meant))}?" if meant else ""
-    noun = "key" if len(unknown) == 1 else "keys"
-    return [f"unknown {noun} {names}{more}: kept, not used{question}"]
-
-
-def _find_nearest(key: str, names: list[str]) -> str | None:
-    """The field, not given itself, that a key may mean: another tool's word for it, or a slip of the pen."""
-    word = _shorten(key).casefold().replace("-", "_")
-    if _FOREIGN_WORDS.get(word) in names:
-        return _FOREIGN_WORDS[word]
-    return next(iter(difflib.get_close_matches(word, names, n=1, cutoff=_NEAR)), None)
-
-
-def _shorten(key: str) -> str:
-    return key if len(key) <= _KEY_CHARACTERS else f"{key[:_KEY_CHARACTERS]}…"
 
 
 def _is_number(text: str) -> bool:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from ragsonde.decoding.identifiers import SPAN_ID_BYTES, read_id, read_parent, read_trace_id
 from ragsonde.decoding.json_attributes import JsonAttributeReader
 from ragsonde.decoding.json_fields import (
-    Place,
     find_key,
     read_integer,
     read_object,
@@ -22,7 +21,7 @@ from ragsonde.decoding.json_fields import (
     take_text,
     take_time,
 )
-from ragsonde.decoding.span_limits import check_indices, check_span_count
+from ragsonde.decoding.span_limits import check_any_span, check_span_count, drop_high_indices
 from ragsonde.decoding.tracestate import find_sampling_probability
 from ragsonde.extraction.span_facts import SAMPLING_PROBABILITY
 from ragsonde.extraction.texts import describe_mending
@@ -33,7 +32,7 @@ from ragsonde_schemas.span import Span, SpanEvent
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ragsonde.decoding.json_text import JsonDocument
+    from ragsonde.decoding.json_text import JsonDocument, Place
     from ragsonde.decoding.limits import DecodingLimits
 
     _Read = Callable[[dict[str, Any], Place], None]
@@ -69,33 +68,29 @@ def decode_otlp_json(document: JsonDocument, limits: DecodingLimits) -> Decoded:
         DecodeError: the first fault, where there is no good span: INVALID_MESSAGE that names path, found and
             expected, or BAD_TRACE_ID. OVER_LIMIT.
     """
-    export = _Export(limits)
+    export = _Export(limits, is_damaged=document.refusal is not None)
     value = read_object(document.value, ())
     if any(key in value for key in _EXPORT):
         export.read_all(value, "resourceSpans", (), export.read_resource_spans)
     else:
         export.read_resource_spans(value, ())
-    if not export.spans:
-        if export.faults:
-            raise export.faults[0]
-        where = find_key(value, "resourceSpans")
-        raise DecodeError(ParkReason.INVALID_MESSAGE, "found no span, expected at least one", where=where)
-    check_indices(export.spans, limits=limits)
+    faults = [document.refusal] if document.refusal is not None else export.faults
+    check_any_span(export.spans, faults, where=find_key(value, "resourceSpans"))
     return Decoded(
         format=FORMAT,
-        spans=tuple(export.spans),
+        spans=drop_high_indices(export.spans, limits=limits),
         faults=tuple(export.faults),
-        warnings=(*describe_mending(document.mended), *export.attributes.warnings),
+        warnings=describe_mending(document.mended),
     )
 
 
 class _Export:
     """One export being read."""
 
-    def __init__(self, limits: DecodingLimits) -> None:
+    def __init__(self, limits: DecodingLimits, *, is_damaged: bool) -> None:
         self.spans: list[Span] = []
         self.faults: list[DecodeError] = []
-        self.attributes = JsonAttributeReader()
+        self.attributes = JsonAttributeReader(is_damaged=is_damaged)
         self._limits = limits
         self._resource: dict[str, Any] = {}
         self._scope = ("", "")

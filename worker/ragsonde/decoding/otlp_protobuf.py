@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from ragsonde.decoding.protobuf_attributes import AttributeReader
 from ragsonde.decoding.protobuf_wire import read_fields
 from ragsonde.decoding.sniffing import PROTOBUF_FIRST_BYTE
-from ragsonde.decoding.span_limits import check_indices, check_span_count
+from ragsonde.decoding.span_limits import check_any_span, check_span_count, drop_high_indices
 from ragsonde.decoding.tracestate import find_sampling_probability
+from ragsonde.decoding.wording import move_error
 from ragsonde.extraction.span_facts import SAMPLING_PROBABILITY
 from ragsonde_schemas.decoded import Decoded
 from ragsonde_schemas.errors import DecodeError, ParkReason
@@ -44,7 +45,7 @@ class _Export:
     """One export being read.
 
     Attributes:
-        faults: spans whose ids are none.
+        faults: spans whose ids are none, and what of the message cannot be read at all.
         other_signal: the error to raise where all of them are none: log records and metrics have other fields
             under a span's numbers.
     """
@@ -60,7 +61,16 @@ class _Export:
     def read(self) -> None:
         for key, start, end in read_fields(self._body, 0, len(self._body)):
             if key == _RESOURCE_SPANS:
-                self._read_resource_spans(read_fields(self._body, start, end))
+                try:
+                    self._read_resource_spans(read_fields(self._body, start, end))
+                except DecodeError as error:
+                    self._note(error, "resource_spans")
+
+    def _note(self, error: DecodeError, place: str) -> None:
+        """Makes what cannot be read a fault beside the others."""
+        if error.reason is ParkReason.OVER_LIMIT:
+            raise error
+        self.faults.append(move_error(error, where=place))
 
     def _read_resource_spans(self, fields: list[WireField]) -> None:
         self.attributes.place = "resource"
@@ -71,7 +81,10 @@ class _Export:
                 resource = self.attributes.read_all(inner, key=_RESOURCE_ATTRIBUTES)
         for key, start, end in fields:
             if key == _SCOPE_SPANS:
-                self._read_scope_spans(read_fields(self._body, start, end), resource)
+                try:
+                    self._read_scope_spans(read_fields(self._body, start, end), resource)
+                except DecodeError as error:
+                    self._note(error, "scope_spans")
 
     def _read_scope_spans(self, fields: list[WireField], resource: dict[str, Any]) -> None:
         scope = ("", "")
@@ -88,22 +101,26 @@ class _Export:
                 number = len(self.spans) + len(self.faults)
                 check_span_count(number + 1, limits=self._limits)
                 self.attributes.place = f"spans[{number}]"
-                self._add_span(read_fields(self._body, start, end), resource, scope)
+                try:
+                    self._add_span(read_fields(self._body, start, end), resource, scope)
+                except DecodeError as error:
+                    self._note(error, self.attributes.place)
 
     def _add_span(self, fields: list[WireField], resource: dict[str, Any], scope: tuple[str, str]) -> None:
         single = {key: (at, stop) for key, at, stop in fields}
         ids = self._read_ids(single)
         if ids is None:
             return
+        name = self.attributes.read_text(*single.get(_NAME, _NOWHERE))
+        state = self.attributes.read_text(*single.get(_TRACE_STATE, _NOWHERE))
         attributes = self.attributes.read_all(fields, key=_ATTRIBUTES)
-        if _TRACE_STATE in single:
-            probability = find_sampling_probability(self.attributes.read_text(*single[_TRACE_STATE]))
-            if probability is not None:
-                attributes[SAMPLING_PROBABILITY] = probability
+        probability = find_sampling_probability(state)
+        if probability is not None:
+            attributes[SAMPLING_PROBABILITY] = probability
         self.spans.append(
             Span(
                 *ids,
-                self.attributes.read_text(*single.get(_NAME, _NOWHERE)),
+                name,
                 single.get(_KIND, _NOWHERE)[0],
                 self._read_time(single.get(_START)),
                 self._read_time(single.get(_END)),
@@ -168,7 +185,7 @@ def _is_text(raw: bytes) -> bool:
 
 
 def decode_otlp_protobuf(body: bytes, limits: DecodingLimits) -> Decoded:
-    """The spans of one export, of any traces, in the order they came in; those without ids as faults.
+    """The spans of one export, of any traces, in the order they came in; what cannot be read as faults.
 
     Raises:
         DecodeError: INVALID_PROTOBUF where the bytes are no such message, UNKNOWN_FORMAT where they are
@@ -176,16 +193,10 @@ def decode_otlp_protobuf(body: bytes, limits: DecodingLimits) -> Decoded:
     """
     export = _Export(body, limits)
     export.read()
-    if not export.spans:
-        if export.faults:
-            raise export.other_signal or export.faults[0]
-        raise DecodeError(
-            ParkReason.INVALID_MESSAGE, "found no span, expected at least one", where="resource_spans"
-        )
-    check_indices(export.spans, limits=limits)
+    faults = [export.other_signal] if export.other_signal is not None else export.faults
+    check_any_span(export.spans, faults, where="resource_spans")
     return Decoded(
         format=FORMAT,
-        spans=tuple(export.spans),
+        spans=drop_high_indices(export.spans, limits=limits),
         faults=tuple(export.faults),
-        warnings=tuple(export.attributes.warnings),
     )

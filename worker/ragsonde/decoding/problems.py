@@ -6,11 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from ragsonde.decoding.wording import describe_value
 from ragsonde.extraction.paths import format_path
-from ragsonde_schemas.message import TraceMessage, WireContext, WireEvaluationWish, WireReference, WireTurn
+from ragsonde_schemas.message import (
+    CONTEXT_UNKNOWN,
+    TraceMessage,
+    WireContext,
+    WireEvaluationWish,
+    WireReference,
+    WireTurn,
+)
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
+
+    from ragsonde.decoding.json_text import Place
 
 _FIELDS = frozenset(
     name
@@ -27,7 +36,6 @@ _EXPECTED = {
     "missing": "a string",
 }
 EXPECTED_TIME = "an ISO 8601 time such as 2026-01-31T12:00:00Z"
-_Place = tuple[str | int, ...]
 
 
 def list_problems(error: ValidationError, fields: dict[str, Any]) -> list[tuple[str, str]]:
@@ -36,7 +44,7 @@ def list_problems(error: ValidationError, fields: dict[str, Any]) -> list[tuple[
     Where a field may be of several kinds, pydantic reports a problem for each kind: those of one place become
     one problem, and a place that holds the place of another is left out.
     """
-    by_place: dict[_Place, list[ErrorDetails]] = {}
+    by_place: dict[Place, list[ErrorDetails]] = {}
     for details in error.errors(include_url=False, include_context=True, include_input=False):
         place = tuple(part for part in details["loc"] if isinstance(part, int) or part in _FIELDS)
         by_place.setdefault(place, []).append(details)
@@ -48,12 +56,13 @@ def list_problems(error: ValidationError, fields: dict[str, Any]) -> list[tuple[
     ]
 
 
-def _describe(place: _Place, details: list[ErrorDetails], fields: dict[str, Any]) -> str:
+def _describe(place: Place, details: list[ErrorDetails], fields: dict[str, Any]) -> str:
     expected = " or ".join(dict.fromkeys(_describe_expected(item) for item in details))
-    return f"found {_describe_found(place, fields)}, expected {expected}"
+    told = next((item["ctx"]["found"] for item in details if item["type"] == CONTEXT_UNKNOWN), None)
+    return f"found {told or _describe_found(place, fields)}, expected {expected}"
 
 
-def _describe_found(place: _Place, fields: dict[str, Any]) -> str:
+def _describe_found(place: Place, fields: dict[str, Any]) -> str:
     value: Any = fields
     for part in place:
         if isinstance(value, dict) and part not in value:

@@ -8,6 +8,9 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.decoding.protobuf_wire import read_fields, to_signed
+from ragsonde.decoding.span_limits import move_warnings
+from ragsonde.decoding.wording import cut_place
+from ragsonde.extraction.paths import format_path
 from ragsonde.extraction.texts import mend_text
 from ragsonde_schemas.errors import DecodeError, ParkReason
 
@@ -20,16 +23,15 @@ if TYPE_CHECKING:
 _KEY, _VALUE = 0x0A, 0x12
 _STRING, _BOOL, _INT, _DOUBLE, _ARRAY, _MAP, _BYTES = 0x0A, 0x10, 0x18, 0x21, 0x2A, 0x32, 0x3A
 _ITEMS = 0x0A
-_WARNINGS_AT_MOST = 20
 _unpack_double = struct.Struct("<d").unpack_from
 
 
 class AttributeReader:
-    """Reads attributes out of one export's bytes.
+    """Reads attributes out of one export's bytes; one that cannot be read is skipped.
 
     Attributes:
         place: where it reads now, for errors and warnings.
-        warnings: what was mended so far.
+        warnings: what was mended and skipped since the last `read_all`.
     """
 
     def __init__(self, body: bytes, limits: DecodingLimits) -> None:
@@ -48,11 +50,18 @@ class AttributeReader:
         }
 
     def read_all(self, fields: list[WireField], *, key: int) -> dict[str, Any]:
-        """The attributes among a message's fields, those with `key`; of equal names the last one holds."""
+        """The attributes among a message's fields, those with `key`; of equal names the last one holds.
+
+        Where some were mended or skipped, one more attribute says so: see `move_warnings`.
+        """
         attributes: dict[str, Any] = {}
         for field_key, start, end in fields:
             if field_key == key:
-                self._read_pair(start, end, 0, attributes)
+                try:
+                    self._read_pair(start, end, 0, attributes)
+                except DecodeError as error:
+                    self._skip("an attribute", error)
+        move_warnings(self.warnings, to=attributes)
         return attributes
 
     def read_text(self, start: int, end: int) -> str:
@@ -74,14 +83,21 @@ class AttributeReader:
             if key == _KEY:
                 name = self.read_text(at, stop)
             elif key == _VALUE:
-                value = self._read_value(at, stop, level)
+                try:
+                    value = self._read_value(at, stop, level)
+                except DecodeError as error:
+                    if level > 0:
+                        raise
+                    self._skip(f"attribute {format_path(name)}", error)
+                    return
         attributes[name] = value
 
     def _read_value(self, start: int, end: int, level: int) -> Any:  # noqa: ANN401 an attribute may be anything
         """The plain value of an AnyValue: bytes as base64, numbers that are not finite as text."""
         if level > self._limits.nesting_levels:
-            message = f"an attribute is nested deeper than {self._limits.nesting_levels} levels"
-            raise DecodeError(ParkReason.OVER_LIMIT, message, where=self.place)
+            raise DecodeError(
+                ParkReason.OVER_LIMIT, f"nested deeper than {self._limits.nesting_levels} levels"
+            )
         value = None
         for key, at, stop in read_fields(self._body, start, end):
             read = self._readers.get(key)
@@ -107,6 +123,8 @@ class AttributeReader:
                 self._read_pair(at, stop, level + 1, items)
         return items
 
+    def _skip(self, what: str, error: DecodeError) -> None:
+        self.warnings.append(f"{self.place}: {what}: {cut_place(error)}; skipped")
+
     def _warn(self, found: str) -> None:
-        if len(self.warnings) < _WARNINGS_AT_MOST:
-            self.warnings.append(f"{self.place}: {found} replaced by U+FFFD")
+        self.warnings.append(f"{self.place}: {found} replaced by U+FFFD")

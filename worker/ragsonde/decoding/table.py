@@ -23,10 +23,11 @@ from ragsonde.decoding import (
     otlp_protobuf,
     trulens_row,
 )
-from ragsonde.decoding.batches import decode_broken_array, decode_items, decode_lines
+from ragsonde.decoding.batches import decode_items, decode_lines
 from ragsonde.decoding.compression import decompress
+from ragsonde.decoding.damaged_json import read_damaged_json
 from ragsonde.decoding.formats import BinaryFormat, Formats, JsonFormat
-from ragsonde.decoding.json_text import BYTE_ORDER_MARK, JsonDocument, read_json
+from ragsonde.decoding.json_text import BYTE_ORDER_MARK, JsonDocument
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.decoding.sniffing import PROTOBUF_FIRST_BYTE, BodyKind, find_body_kind, find_compression
 from ragsonde.decoding.wording import describe_value, list_names
@@ -48,44 +49,68 @@ _OTHER_SIGNALS = {
 }
 
 JSON_FORMATS = (
-    JsonFormat(otlp_json.FORMAT, frozenset(), otlp_json.is_otlp_json, otlp_json.decode_otlp_json),
+    JsonFormat(
+        otlp_json.FORMAT, frozenset(), otlp_json.is_otlp_json, otlp_json.decode_otlp_json, reads_damaged=True
+    ),
     JsonFormat(
         mlflow_trace.FORMAT, frozenset(), mlflow_trace.is_mlflow_trace, mlflow_trace.decode_mlflow_trace
     ),
     JsonFormat(trulens_row.FORMAT, frozenset(), trulens_row.is_trulens_row, trulens_row.decode_trulens_row),
     JsonFormat(
-        datadog_spans.FORMAT, frozenset(), datadog_spans.is_datadog_spans, datadog_spans.decode_datadog_spans
+        datadog_spans.FORMAT,
+        frozenset(),
+        datadog_spans.is_datadog_spans,
+        datadog_spans.decode_datadog_spans,
+        reads_damaged=True,
     ),
     JsonFormat(
-        langsmith_run.FORMAT, frozenset(), langsmith_run.is_langsmith_run, langsmith_run.decode_langsmith_run
+        langsmith_run.FORMAT,
+        frozenset(),
+        langsmith_run.is_langsmith_run,
+        langsmith_run.decode_langsmith_run,
+        reads_damaged=True,
     ),
     JsonFormat(
         litellm_payload.FORMAT,
         frozenset(),
         litellm_payload.is_litellm_payload,
         litellm_payload.decode_litellm_payload,
+        reads_damaged=True,
     ),
     JsonFormat(
         langfuse_export.FORMAT,
         frozenset(),
         langfuse_export.is_langfuse_export,
         langfuse_export.decode_langfuse_export,
+        reads_damaged=True,
     ),
-    JsonFormat(mastra_run.FORMAT, frozenset(), mastra_run.is_mastra_run, mastra_run.decode_mastra_run),
     JsonFormat(
-        dify_message.FORMAT, frozenset(), dify_message.is_dify_message, dify_message.decode_dify_message
+        mastra_run.FORMAT,
+        frozenset(),
+        mastra_run.is_mastra_run,
+        mastra_run.decode_mastra_run,
+        reads_damaged=True,
+    ),
+    JsonFormat(
+        dify_message.FORMAT,
+        frozenset(),
+        dify_message.is_dify_message,
+        dify_message.decode_dify_message,
+        reads_damaged=True,
     ),
     JsonFormat(
         llamaindex_response.FORMAT,
         frozenset(),
         llamaindex_response.is_llamaindex_response,
         llamaindex_response.decode_llamaindex_response,
+        reads_damaged=True,
     ),
     JsonFormat(
         haystack_output.FORMAT,
         frozenset(),
         haystack_output.is_haystack_output,
         haystack_output.decode_haystack_output,
+        reads_damaged=True,
     ),
     JsonFormat(native.FORMAT, frozenset({CONTENT_TYPE}), native.is_native, native.decode_native),
 )
@@ -126,14 +151,16 @@ def decode(
     known = formats.json if named is None else (named,)
 
     def decode_one(document: JsonDocument) -> Decoded:
-        return (named or _find_format(document.value, known)).decode(document, limits)
+        row = named or next((row for row in known if row.recognises(document.value)), None)
+        if document.refusal is not None and (row is None or not row.reads_damaged):
+            raise document.refusal
+        if row is None:
+            raise _describe_unknown(document.value, known)
+        return row.decode(document, limits)
 
     if kind is BodyKind.JSON_LINES:
         return decode_lines(body, decode_one, limits=limits)
-    try:
-        document = read_json(body, nesting_levels=limits.nesting_levels)
-    except DecodeError as error:
-        return decode_broken_array(body, decode_one, error=error, limits=limits)
+    document = read_damaged_json(body, nesting_levels=limits.nesting_levels)
     value = document.value
     if isinstance(value, list) and value and not any(row.recognises(value) for row in known):
         return decode_items(document, decode_one, limits=limits)
@@ -178,17 +205,15 @@ def _decode_bytes(body: bytes, *, limits: DecodingLimits, formats: Formats) -> D
     )
 
 
-def _find_format(value: object, known: tuple[JsonFormat, ...]) -> JsonFormat:
-    for row in known:
-        if row.recognises(value):
-            return row
+def _describe_unknown(value: object, known: tuple[JsonFormat, ...]) -> DecodeError:
+    """The error that refuses a value that is of none of the known formats."""
     found = describe_value(value)
     if isinstance(value, dict):
         found = f"an object with keys {list_names(list(value))}" if value else "an object without keys"
         signal = next((name for key, name in _OTHER_SIGNALS.items() if key in value), None)
         if signal is not None:
-            raise DecodeError(ParkReason.UNKNOWN_FORMAT, f"found {found}: {signal}; only traces are read")
-    raise DecodeError(
+            return DecodeError(ParkReason.UNKNOWN_FORMAT, f"found {found}: {signal}; only traces are read")
+    return DecodeError(
         ParkReason.UNKNOWN_FORMAT,
         f"found {found}, expected a ragsonde trace message (trace_id, query, contexts, answer) or one of "
         f"another format ({', '.join(row.name for row in known if row.name != native.FORMAT)})",

@@ -17,7 +17,7 @@ from ragsonde.decoding.identifiers import (
 )
 from ragsonde.decoding.instants import read_instant
 from ragsonde.decoding.json_fields import describe_wrong
-from ragsonde.decoding.span_limits import check_indices
+from ragsonde.decoding.span_limits import drop_high_indices
 from ragsonde.extraction.embedded_json import read_embedded
 from ragsonde.extraction.texts import describe_mending
 from ragsonde_schemas.decoded import Decoded
@@ -44,7 +44,7 @@ def decode_trulens_row(document: JsonDocument, limits: DecodingLimits) -> Decode
     """The span of one row.
 
     Raises:
-        DecodeError: BAD_TRACE_ID, INVALID_MESSAGE that names the column, OVER_LIMIT.
+        DecodeError: BAD_TRACE_ID, INVALID_MESSAGE that names the column.
     """
     row = document.value
     record, attributes, resource, trace, scope = (
@@ -68,8 +68,11 @@ def decode_trulens_row(document: JsonDocument, limits: DecodingLimits) -> Decode
         scope_version="",
         is_error=isinstance(status, int | str) and status in _ERRORS,
     )
-    check_indices((span,), limits=limits)
-    return Decoded(format=FORMAT, spans=(span,), warnings=describe_mending(document.mended))
+    return Decoded(
+        format=FORMAT,
+        spans=drop_high_indices((span,), limits=limits),
+        warnings=describe_mending(document.mended),
+    )
 
 
 def _read_column(row: dict[str, Any], column: str) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ragsonde_schemas.errors import DecodeError
+
 _CHARACTERS = 40
 
 
@@ -20,6 +22,18 @@ def describe_value(value: object) -> str:
             return f"a list of {len(value)}"
         case _:
             return "an object"
+
+
+def move_error(error: DecodeError, *, where: str) -> DecodeError:
+    """The same error at another place."""
+    moved = DecodeError(error.reason, cut_place(error), where=where)
+    moved.__cause__ = error.__cause__
+    return moved
+
+
+def cut_place(error: DecodeError) -> str:
+    """What an error says, without its place."""
+    return str(error).removeprefix(f"{error.where}: ")
 
 
 def list_names(names: list[str]) -> str:

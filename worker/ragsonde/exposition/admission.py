@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragsonde.exposition.labels import DEFAULT_APP, clean_label
+from ragsonde.exposition.labels import clean_label
+from ragsonde_schemas.app_name import show_app
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ragsonde.exposition.declaration import Declaration
 
@@ -28,13 +29,16 @@ class Limits:
         max_apps: apps that are named, in the order they are seen.
         max_environments: environments that are named.
         max_releases: releases that are named, for each app and environment.
-        max_label_values: values of any other open label (judge, scorer, model, rule ...).
+        max_rules: rules of the code by which fields are found; none is made by a producer. Those of the
+            configuration are named beyond that.
+        max_label_values: values of any other open label (judge, scorer, model ...).
     """
 
     max_lines: int = 10_000
     max_apps: int = 20
     max_environments: int = 5
     max_releases: int = 3
+    max_rules: int = 300
     max_label_values: int = 100
 
 
@@ -87,12 +91,19 @@ class LineBudget:
 
 
 class Vocabulary:
-    """The first so many values of one label."""
+    """The first so many values of one label.
 
-    def __init__(self, label: str, *, max_values: int) -> None:
+    Args:
+        label: its name.
+        max_values: how many of them.
+        known: values that are admitted beside these, for they are configured.
+    """
+
+    def __init__(self, label: str, *, max_values: int, known: Iterable[str] = ()) -> None:
         self._label = label
         self._max_values = max_values
-        self._cleaned: dict[str, str] = {}
+        self._known = {value: clean_label(value) for value in known}
+        self._cleaned: dict[str, str] = dict(self._known)
         self._values: set[str] = set()
         self._lock = Lock()
         self._has_warned = False
@@ -110,7 +121,7 @@ class Vocabulary:
                     return OTHER
                 self._values.add(cleaned)
             # Many raw values may clean to the same one: remember only as many as there may be values.
-            if len(self._cleaned) < self._max_values:
+            if len(self._cleaned) < self._max_values + len(self._known):
                 self._cleaned[value] = cleaned
         return cleaned
 
@@ -124,11 +135,16 @@ class Vocabulary:
 
 
 class Vocabularies:
-    """One vocabulary a label."""
+    """One vocabulary a label.
 
-    def __init__(self, *, max_values: int) -> None:
-        self._max_values = max_values
-        self._by_label: dict[str, Vocabulary] = {}
+    Args:
+        limits: how many values each may have.
+        rules: the configured ones, all of which are named.
+    """
+
+    def __init__(self, limits: Limits, *, rules: Iterable[str] = ()) -> None:
+        self._max_values = limits.max_label_values
+        self._by_label = {"rule": Vocabulary("rule", max_values=limits.max_rules, known=rules)}
 
     def admit(self, label: str, value: str) -> str:
         """The cleaned value of that label, or `other`."""
@@ -158,7 +174,7 @@ class Places:
 
     def admit(self, *, app: str, environment: str, release: str) -> Place:
         """The place under which a trace is counted; an app that is not named has no named release either."""
-        app_label = self._apps.admit(app or DEFAULT_APP)
+        app_label = self._apps.admit(show_app(app))
         environment_label = self._environments.admit(environment)
         release_label = OTHER if app_label == OTHER else self._release(app_label, environment_label, release)
         place = Place(app_label, environment_label, release_label)

@@ -26,6 +26,7 @@ class KnownLabels:
         formats: names of the message formats.
         stages: names of the path's stages.
         jobs: names of the monitor's jobs.
+        rules: by which the configuration finds fields; they have a name of their own, and no series yet.
     """
 
     judges: tuple[str, ...] = ()
@@ -34,6 +35,7 @@ class KnownLabels:
     formats: tuple[str, ...] = ()
     stages: tuple[str, ...] = ()
     jobs: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
 
     def list_rows(self) -> tuple[Rows, ...]:
         """What is known, the widest rows first."""

@@ -10,7 +10,6 @@ EXEMPLAR_MAX_CHARACTERS = 120
 """128 is the client's limit for names and values together, and `trace_id` takes 8."""
 
 FINGERPRINT_CHARACTERS = 6
-DEFAULT_APP = "default"
 
 
 def clean_label(value: str) -> str:

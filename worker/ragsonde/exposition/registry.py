@@ -71,12 +71,13 @@ class Series:
         self._budget = LineBudget(limits.max_lines, taken=fixed_lines, on_refused=self._count_dropped)
         for declaration in declarations:
             self._build(declaration)
-        self._vocabularies = Vocabularies(max_values=limits.max_label_values)
+        self._vocabularies = Vocabularies(limits, rules=known.rules)
         for declaration in declarations:
             for labels in list_births(declaration, known):
                 self._bear(declaration, labels)
         place_lines = max(1, len(known.scorers) * len(known.judges)) * PLACED_LINES + len(known.judges) + 1
-        self._places = Places(limits, max_places=(self._budget.left - _GROWTH_LINES) // place_lines)
+        growth_lines = _GROWTH_LINES + len(known.rules)
+        self._places = Places(limits, max_places=(self._budget.left - growth_lines) // place_lines)
 
     def add(self, declaration: Declaration, amount: float = 1.0, /, **labels: str) -> None:
         """Counts up a counter."""

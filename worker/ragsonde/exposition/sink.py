@@ -129,6 +129,12 @@ class PrometheusSink:
         self._stamp()
 
     @_never_raises
+    def on_withdrawn(self, scores: int) -> None:
+        """Counts the score rows of a record that was withdrawn."""
+        if scores:
+            self.series.add(SCORES_SUPERSEDED, scores)
+
+    @_never_raises
     def on_calls(self, key: EvaluationKey, calls: tuple[JudgeCall, ...]) -> None:
         """Counts the calls of a run, with their tokens and their cost."""
         judge = judge_label(key.judge, key.fingerprint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.extraction.findings import Found, cite
-from ragsonde.extraction.steps import StepKind
+from ragsonde.extraction.steps import StepKind, has_text
 
 if TYPE_CHECKING:
     from ragsonde.extraction.step_tree import StepTree
@@ -40,13 +40,13 @@ def find_conversation(tree: StepTree) -> Conversation:
 def _find_query(tree: StepTree) -> Found:
     """What went into the entry, else into a retriever or reranker, else the last user turn."""
     entry = tree.entry
-    if entry is not None and _has_text(entry.question) and entry.kind not in _ASKED:
-        return _name(entry.question, entry, "root_input")
+    if entry is not None and has_text(entry.question) and entry.kind not in _ASKED:
+        return _name(entry.question, entry, "root_input", is_exact=tree.is_entry_sure)
     for kind, place in _ASKED.items():
         for step in tree.steps:
-            if step.kind is kind and _has_text(step.question):
+            if step.kind is kind and has_text(step.question):
                 return _name(step.question, step, place, is_exact=False)
-    for step in reversed(tree.steps):
+    for step in _list_prompted(tree):
         asked = [turn.content for turn in step.turns if turn.role == "user"]
         if asked:
             return Found(asked[-1], cite(f"{step.convention}:last_user_message", is_exact=False))
@@ -61,7 +61,7 @@ def _find_retrieval_query(tree: StepTree, *, query: str | None) -> Found:
     asked = {
         step.question.value.strip(): step
         for step in tree.steps
-        if step.kind is StepKind.RETRIEVER and _has_text(step.question)
+        if step.kind is StepKind.RETRIEVER and has_text(step.question)
     }
     asked.pop((query or "").strip(), None)
     if len(asked) != 1:
@@ -71,24 +71,29 @@ def _find_retrieval_query(tree: StepTree, *, query: str | None) -> Found:
 
 
 def _find_turns(tree: StepTree) -> tuple[Turn, ...]:
-    """The user and assistant turns before the question, as the last generation was given them."""
-    final = tree.final_generation
-    steps = [step for step in (final, *reversed(tree.steps)) if step is not None and step.turns]
-    if not steps:
-        return ()
-    turns = steps[0].turns
+    """The user and assistant turns before the question, as the final generation was given them."""
+    turns = next((step.turns for step in _list_prompted(tree) if step.turns), ())
     asked = [place for place, turn in enumerate(turns) if turn.role == "user"]
     if not asked:
         return ()
     return tuple(turn for turn in turns[: asked[-1]] if turn.role in {"user", "assistant"})
 
 
+def _list_prompted(tree: StepTree) -> tuple[Step, ...]:
+    """The final generation, what stands around it, and the runs that were asked and answered.
+
+    Any other generation (one that names the conversation or checks the question) was told other things.
+    """
+    final = tree.final_generation
+    around = () if final is None else (final, *tree.ancestors(final))
+    return tuple(step for step in (*around, tree.exit, tree.entry) if step is not None)
+
+
 def _find_answer(tree: StepTree) -> Found:
-    """What the application's last run answered, else the text of the final generation, or of one around it.
+    """What the application's exit answered, else its final generation, or one around that.
 
     A run that ended in a tool call (its text is "") has no answer. Nor has one whose final generation
-    recorded no text: what an earlier generation said is a draft or a rewrite of the question. A generation is
-    the last run where nothing stands above it: then others may stand beside it, and end later.
+    recorded no text: what another one said is a draft, a rewrite of the question or a title.
     """
     last, final = tree.exit, tree.final_generation
     around = () if final is None else tuple(tree.ancestors(final))
@@ -96,16 +101,14 @@ def _find_answer(tree: StepTree) -> Found:
     speaks = last is not None and (last.is_entry or last.kind is StepKind.OTHER)
     for step in (last, *generations) if speaks else generations:
         if step is not None and step.answer.value is not None:
-            if not _has_text(step.answer):
+            if not has_text(step.answer):
                 return Found()
-            if step is last:
-                return _name(step.answer, step, "root_output", is_exact=step is tree.entry)
+            if step is last and speaks:
+                return _name(
+                    step.answer, step, "root_output", is_exact=step is tree.entry and tree.is_entry_sure
+                )
             return _name(step.answer, step, "last_output_message", is_exact=False)
     return Found()
-
-
-def _has_text(found: Found) -> bool:
-    return isinstance(found.value, str) and bool(found.value.strip())
 
 
 def _name(found: Found, step: Step, place: str, *, is_exact: bool = True) -> Found:

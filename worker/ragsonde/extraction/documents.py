@@ -4,15 +4,43 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragsonde.extraction.embedded_json import read_embedded
+from ragsonde.extraction.embedded_json import read_embedded, read_plain
+from ragsonde.extraction.message_parts import join_texts
 
-_TEXT_KEYS = ("content", "text", "page_content", "pageContent", "node.text", "kwargs.page_content")
-_ID_KEYS = ("id", "id_", "node.id_", "kwargs.id")
-_SCORE_KEYS = ("score", "relevance_score", "relevanceScore", "metadata.score", "kwargs.metadata.score")
-_METADATA_KEYS = ("metadata", "meta", "node.metadata", "kwargs.metadata")
-_NOT_TEXT_KEYS = frozenset({"id", "id_", "score", "relevance_score", "relevanceScore", "metadata", "meta"})
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_OWN_TEXT_KEYS = ("content", "text", "page_content", "pageContent")
+_WRAPPERS = ("document", "payload")
+"""Around the document beside its score, as rerankers and vector databases (Qdrant) return it."""
+_TEXT_KEYS = (
+    *_OWN_TEXT_KEYS,
+    "node.text",
+    "kwargs.page_content",
+    *(f"{wrapper}.{key}" for wrapper in _WRAPPERS for key in _OWN_TEXT_KEYS),
+)
+_ID_KEYS = ("id", "id_", "node.id_", "kwargs.id", "document.id")
+_SCORE_KEYS = (
+    "score",
+    "relevance_score",
+    "relevanceScore",
+    "metadata.score",
+    "kwargs.metadata.score",
+    "document.score",
+)
+_METADATA_KEYS = (
+    "metadata",
+    "meta",
+    "node.metadata",
+    "kwargs.metadata",
+    "document.metadata",
+    "document.meta",
+    "payload.metadata",
+)
+_NAMING_KEYS = frozenset({"id", "id_", "score", "relevance_score", "relevanceScore"})
+_ABOUT_KEYS = frozenset({"metadata", "meta"})
 _LIST_KEYS = (
     "documents",
     "source_documents",
@@ -39,26 +67,31 @@ class Document(NamedTuple):
     metadata: dict[str, Any] | None = None
 
 
+class NullItem(Document):
+    """What a list holds in a document's place where it holds `null` there: no document, only told."""
+
+    __slots__ = ()
+
+
 def read_document(item: object) -> Document:
     """The document that an item of a list is.
 
-    A string is its text, unless it holds a JSON object, which is then read. Of an object: the first text, id
-    and score found under the keys that libraries use; one with an id or a score only has no text; any other
-    object's text is its JSON.
+    A string is its text, unless it holds a JSON object, which is then read. Of an object: the first text that
+    is not blank, id and score found under the keys that libraries use; text parts are joined. One with an id
+    or a score only, or whose text is null, has no text; any other object's text is its JSON.
     """
     if isinstance(item, str):
         embedded = read_embedded(item)
         if not isinstance(embedded, dict):
-            return Document(content=item)
+            return Document(content=item if embedded is not None else read_plain(item) or item)
         item = embedded
+    if item is None:
+        return NullItem(content=None)
     if not isinstance(item, dict):
         return Document(content=_to_json(item))
-    content = next((value for value in _values(item, _TEXT_KEYS) if isinstance(value, str)), None)
-    given = {key for key, value in item.items() if value is not None}
-    if content is None and not (item and given <= _NOT_TEXT_KEYS):
-        content = _to_json(item)
+    content = _find_text(item)
     return Document(
-        content=content,
+        content=_to_json(item) if content is None and not _is_without_text(item) else content,
         id=next((name for value in _values(item, _ID_KEYS) if (name := read_name(value)) is not None), None),
         score=read_first_score(_values(item, _SCORE_KEYS)),
         metadata=next((value for value in _values(item, _METADATA_KEYS) if isinstance(value, dict)), None),
@@ -66,26 +99,42 @@ def read_document(item: object) -> Document:
 
 
 def read_documents(value: object) -> list[Document] | None:
-    """The documents of a JSON value: a list, or an object with one (`documents`, `results`); else None."""
+    """The documents of a JSON value: a list, or an object with one (`documents`, `results`); else None.
+
+    An item `null` is a `NullItem`.
+    """
     if isinstance(value, dict):
         value = next((value[key] for key in _LIST_KEYS if isinstance(value.get(key), list)), None)
     return [read_document(item) for item in value] if isinstance(value, list) else None
 
 
-def read_delivered(value: object) -> tuple[Document, ...]:
+def read_delivered(value: object) -> tuple[Document, ...] | None:
     """The documents of what a tool returned: those of a list, in JSON too, else the value as one text.
 
-    Nothing (None, a blank text) is no document.
+    None where nothing was recorded: null, a blank text, the text `null`, an object of nothing but nulls.
     """
     if isinstance(value, str):
         embedded = read_embedded(value)
         if embedded is None:
-            return (Document(value),) if value.strip() else ()
+            text = read_plain(value)
+            return None if text is None else (Document(text),)
         value = embedded
-    if value is None:
-        return ()
+    if value is None or (isinstance(value, dict) and value and not any(map(_is_given, value.values()))):
+        return None
     documents = read_documents(value)
     return (read_document(value),) if documents is None else tuple(documents)
+
+
+def unite_delivered(delivered: Iterable[tuple[Document, ...] | None]) -> tuple[Document, ...] | None:
+    """What several returned, in their order; None where none of them recorded anything."""
+    known = [documents for documents in delivered if documents is not None]
+    return tuple(document for documents in known for document in documents) if known else None
+
+
+def omit_nulls(documents: tuple[Document, ...] | None) -> tuple[Document, ...] | None:
+    """The documents without what is none; None where nothing else was recorded."""
+    kept = tuple(document for document in documents or () if not isinstance(document, NullItem))
+    return None if documents and not kept else documents and kept
 
 
 def read_score(value: object) -> float | None:
@@ -111,6 +160,20 @@ def read_name(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
+def _find_text(item: dict[str, Any]) -> str | None:
+    """The first text that is not blank, else a blank one, else None."""
+    found = (join_texts(value) if isinstance(value, list) else value for value in _values(item, _TEXT_KEYS))
+    texts = [text for text in found if isinstance(text, str)]
+    return next((text for text in texts if text.strip()), texts[0] if texts else None)
+
+
+def _is_without_text(item: dict[str, Any]) -> bool:
+    """True where an object says which document it is, or that there is no text, and no more than that."""
+    given = {key for key, value in item.items() if _is_given(value)}
+    is_null = any(key in item for key in _OWN_TEXT_KEYS) or (item and not given)
+    return given <= _NAMING_KEYS | _ABOUT_KEYS and (bool(is_null) or not given.isdisjoint(_NAMING_KEYS))
+
+
 def _values(item: dict[str, Any], keys: tuple[str, ...]) -> list[Any]:
     """What stands under those of `keys` (dots lead into objects) that exist."""
     found: list[Any] = []
@@ -121,6 +184,10 @@ def _values(item: dict[str, Any], keys: tuple[str, ...]) -> list[Any]:
         if value is not None:
             found.append(value)
     return found
+
+
+def _is_given(value: object) -> bool:
+    return value is not None
 
 
 def _to_json(value: object) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ragsonde.extraction.nesting import NESTING_LEVELS, find_too_deep
 from ragsonde.extraction.strict_json import parse_json
-from ragsonde.extraction.texts import mend_value
+from ragsonde.extraction.texts import mend_text, mend_value
 
 _ROUNDS = 4
 
@@ -25,6 +25,22 @@ def read_embedded(text: str) -> dict[str, Any] | list[Any] | None:
     if "\\u" in text:
         value, _ = mend_value(value)
     return value if isinstance(value, dict | list) else None
+
+
+def read_plain(text: str) -> str | None:
+    """A text that is no object or list, as it was before it was written as a JSON string, as often as it was.
+
+    None for a blank text and for the text `null`: nothing was recorded.
+    """
+    for _ in range(_ROUNDS):
+        stripped = text.strip()
+        if len(stripped) == 1 or not (stripped.startswith('"') and stripped.endswith('"')):
+            break
+        try:
+            text = parse_json(stripped)
+        except ValueError:
+            break
+    return None if text.strip() in {"", "null"} else mend_text(text)
 
 
 def _read_once(text: str) -> object:

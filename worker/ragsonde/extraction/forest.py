@@ -60,6 +60,16 @@ class Forest:
                 covering.add(parent)
         return covering
 
+    def greatest_above(self, values: Mapping[str, int]) -> dict[str, int]:
+        """For each id that has any of those with a value above it, the greatest of their values."""
+        greatest: dict[str, int] = {}
+        for node in self._downwards:
+            parent = self._parents[node]
+            known = [found[parent] for found in (values, greatest) if parent is not None and parent in found]
+            if known:
+                greatest[node] = max(known)
+        return greatest
+
     def _find_tops(self) -> dict[str, str]:
         tops: dict[str, str] = {}
         for node in self._downwards:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragsonde.extraction.findings import cite
@@ -10,11 +11,12 @@ from ragsonde.extraction.mapping_paths import compile_path, show_expression
 from ragsonde.extraction.mapping_tree import read_tree
 from ragsonde.extraction.mapping_values import MAPPED_FIELDS, Reader
 from ragsonde.extraction.options import RetrievalOptions
+from ragsonde.extraction.unknown_keys import forget_used_keys
 from ragsonde_schemas.errors import Cause, ExtractionError
 from ragsonde_schemas.trace import ContextOrigin, Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ragsonde.extraction.findings import Findings, FoundContext
     from ragsonde.extraction.mapping_options import ExtractionOptions, MatchOptions, SourceOptions
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 RULE_CHARACTERS = 80
 """A path in the name of a rule is cut to so many."""
+
+_JOINED_AT_MOST = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,23 @@ class Mappings:
     def __init__(self, entries: Iterable[ExtractionOptions] = ()) -> None:
         self.rules = tuple(_compile(place, options) for place, options in enumerate(entries))
 
+    def list_rules(self) -> tuple[str, ...]:
+        """The names, as in `Extraction`, of the rules that paths and functions can make.
+
+        Where more than six sources are joined, only those of each one and of all are listed.
+        """
+        names: dict[str, None] = {}
+        for rule in self.rules:
+            for field in MAPPED_FIELDS:
+                paths = [path.text for path in rule.paths.get(field, ())]
+                functions = [str(source.function) for source in rule.functions.get(field, ())]
+                is_joined = field == "contexts"
+                names |= dict.fromkeys(f"mapping:{name}" for name in _list_joins(paths, is_joined=is_joined))
+                names |= dict.fromkeys(
+                    f"extractor:{name}" for name in _list_joins(functions, is_joined=is_joined)
+                )
+        return tuple(map(cut_rule, names))
+
     def choose(self, found: Findings) -> CompiledRule | None:
         """The entry for a record, by what the format's rules found, whatever mappings made of it since."""
         if found.mapping is not None:
@@ -95,6 +116,11 @@ class Mappings:
         for field in fields:
             found = apply_paths(found, rule, field=field, tree=tree)
         return found
+
+    def settle_warnings(self, found: Findings, record: Record) -> Findings:
+        """The findings without warnings of what paths and functions have made untrue."""
+        rule = self.choose(found)
+        return found if rule is None else forget_used_keys(found, record, paths=rule.paths)
 
 
 def apply_paths(found: Findings, rule: CompiledRule, *, field: str, tree: Tree) -> Findings:
@@ -159,6 +185,16 @@ def join_contexts(
 def cut_rule(name: str) -> str:
     """The name of a rule, cut to 80 characters."""
     return name if len(name) <= RULE_CHARACTERS else f"{name[: RULE_CHARACTERS - 1]}…"
+
+
+def _list_joins(sources: Sequence[str], *, is_joined: bool) -> Iterator[str]:
+    """Which of the sources may be named together: those that found something, in their order."""
+    if not is_joined:
+        yield from sources
+        return
+    sizes = range(1, len(sources) + 1) if len(sources) <= _JOINED_AT_MOST else (1, len(sources))
+    for size in sizes:
+        yield from map(" + ".join, combinations(sources, size))
 
 
 def _compile(place: int, options: ExtractionOptions) -> CompiledRule:

@@ -9,15 +9,13 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_serializer, m
 
 from ragsonde.extraction.mapping_paths import compile_path
 from ragsonde.extraction.options import RetrievalOptions
+from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.value import Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pydantic import SerializerFunctionWrapHandler
-
-UNKNOWN_APP = "default"
-"""How settings and people name the app of traces that do not say theirs."""
 
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*|[\w.-]+")
 
@@ -57,9 +55,9 @@ class MatchOptions(Value):
     )
 
     def covers(self, *, app: str, environment: str, format_name: str, tags: Iterable[str]) -> bool:
-        """True for a trace with these; an app of '' is the unknown one."""
+        """True for a trace with these; the app as it is stored."""
         return (
-            (self.app is None or (app or UNKNOWN_APP) in self.app)
+            (self.app is None or show_app(app) in self.app)
             and (self.environment is None or environment in self.environment)
             and (self.format is None or format_name in self.format)
             and (self.tag is None or not set(self.tag).isdisjoint(tags))

@@ -30,6 +30,22 @@ _KINDS = {
     "NoneType": "null",
     "str": "string",
 }
+_CHAINS = frozenset(
+    {
+        "filter_projection",
+        "flatten",
+        "index_expression",
+        "pipe",
+        "projection",
+        "subexpression",
+        "value_projection",
+    }
+)
+"""Nodes of which the first child is applied to the tree, and the others to what it gives."""
+_STEPS = frozenset({"pipe", "subexpression"})
+"""Of them, those where the others are applied to that itself, not to its items."""
+_SAME = frozenset({"current", "identity"})
+_INNER = "attributes"
 _ALWAYS = {"type": "literal", "value": True, "children": []}
 
 Node = dict[str, Any]
@@ -41,10 +57,12 @@ class Path:
 
     Attributes:
         text: as the user wrote it.
+        keys: of the tree, or of its `attributes`, with which it begins.
     """
 
     def __init__(self, text: str, tree: Node) -> None:
         self.text = text
+        self.keys = frozenset(_list_keys(tree))
         self._tree = tree
         without_filters = _drop_filters(tree)
         self._without_filters = None if without_filters == tree else without_filters
@@ -161,6 +179,22 @@ def _walk(tree: Node) -> Iterator[Node]:
         node = left.pop()
         yield node
         left.extend(child for child in node["children"] if isinstance(child, dict))
+
+
+def _list_keys(node: Node) -> Iterator[str]:
+    """The keys that an expression asks the value for that it is applied to."""
+    children = [child for child in node["children"] if isinstance(child, dict)]
+    if node["type"] == "field":
+        yield node["value"]
+    elif node["type"] in _CHAINS:
+        first, *others = children
+        yield from _list_keys(first)
+        is_inner = first["type"] == "field" and first["value"] == _INNER
+        if others and node["type"] in _STEPS and (is_inner or first["type"] in _SAME):
+            yield from _list_keys({**node, "children": others})
+    elif node["type"] != "expref":
+        for child in children:
+            yield from _list_keys(child)
 
 
 def _drop_filters(node: Any) -> Any:  # noqa: ANN401 - a slice has numbers for children

@@ -6,11 +6,11 @@ OpenTelemetry GenAI, OpenAI, Anthropic, Gemini and the AI SDK write them. All ta
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragsonde.extraction.documents import read_delivered
+from ragsonde.extraction.documents import read_delivered, unite_delivered
 from ragsonde.extraction.embedded_json import read_embedded
+from ragsonde.extraction.message_parts import are_parts, join_texts, read_parts
 from ragsonde_schemas.trace import Turn
 
 if TYPE_CHECKING:
@@ -33,11 +33,6 @@ _ROLES = {
     "toolmessage": "tool",
     "function": "tool",
 }
-_TEXT_PARTS = frozenset({"text", "input_text", "output_text", None})
-_CALL_PARTS = frozenset({"tool_call", "tool-call", "tool_use", "function_call", "functionCall"})
-_RESULT_PARTS = frozenset({"tool_call_response", "tool_result", "tool-result", "function_response"})
-_RESULT_KEYS = ("response", "result", "output", "content")
-_WRAPPED_RESULTS = frozenset({"json", "text", "content", "error-text", "error-json"})
 _WRAPPERS = frozenset({"output", "result", "response"})
 _QUESTION_KEYS = ("query", "question", "input", "query_str", "str_or_query_bundle", "query_bundle", "prompt")
 _LEVELS = 4
@@ -65,20 +60,30 @@ def read_messages(value: object) -> tuple[Message, ...]:
 
 
 def read_turns(value: object) -> tuple[Turn, ...]:
-    """The turns that messages are, oldest first; each tool result is a turn of role `tool`."""
+    """The turns that messages are, oldest first; each tool result is a turn of role `tool`.
+
+    What a user's message says beside results of tools is no question: the application says so with them, and
+    the turn has the role `system`.
+    """
     turns: list[Turn] = []
     for message in read_messages(value):
         turns += [Turn(role="tool", content=result) for result in message.results]
         if message.text is not None:
-            turns.append(Turn(role=message.role, content=message.text))
+            role = "system" if message.results and message.role == "user" else message.role
+            turns.append(Turn(role=role, content=message.text))
     return tuple(turns)
 
 
 def read_reply(value: object) -> str | None:
-    """The text of the last assistant message, "" where it ends in a tool call, None where there is none."""
+    """The text of the last assistant message, "" where it ends in a tool call, None where there is none.
+
+    None too where a user's message follows: then the messages are a prompt and what was said before it.
+    """
     for message in reversed(read_messages(value)):
         if message.role == "assistant":
             return "" if message.calls_tool else message.text
+        if message.role == "user":
+            return None
     return None
 
 
@@ -90,40 +95,65 @@ def read_role(name: str) -> str:
 def read_question(value: object) -> str | None:
     """The question that an input is: a text, or what an object says under `query`, `question`, `input`, ...
 
-    Of messages the last one of a user; None for anything else.
+    Of messages the last one of a user that carries no results of tools, if there is one; None for anything
+    else.
     """
     return _read_question(value, levels=_LEVELS)
 
 
 def read_tool_message(value: object) -> tuple[Document, ...] | None:
-    """What a tool delivered, where `value` is a message of type or role `tool`, or holds only such."""
-    if isinstance(value, str):
-        value = read_embedded(value)
-    if isinstance(value, dict) and isinstance(value.get("output"), dict | list) and "role" not in value:
-        value = value["output"]
-    messages = read_messages(value)
-    if not messages or any(message.role != "tool" for message in messages):
-        return None
-    texts = [text for message in messages for text in (*message.results, message.text) if text is not None]
-    return tuple(document for text in texts for document in read_delivered(text))
+    """What a tool delivered, where `value` is a message of a tool, or holds only such; None where it is not.
+
+    A message of a tool has the type or role `tool`, or is one of the user that carries results of tools, as
+    Anthropic writes them: its text is the user's. None also where it is blank: then nothing was recorded.
+    """
+    return unite_delivered(map(read_delivered, _find_results(value) or ()))
 
 
-def read_tool_output(value: object) -> tuple[Document, ...]:
-    """What a tool delivered: in a message of role `tool`, in text parts (MCP), in a list, or as one text."""
+def read_tool_output(value: object) -> tuple[Document, ...] | None:
+    """What a tool delivered: in a message of a tool, in text parts (MCP), in a list, or as one text.
+
+    () = it returned that there is nothing; None = nothing was recorded: null or blank, whatever wraps it.
+    """
     if isinstance(value, str):
         value = read_embedded(value) or value
-    delivered = read_tool_message(value)
-    if delivered is not None:
-        return delivered
-    if isinstance(value, dict) and isinstance(value.get("content"), list):
-        texts = _read_parts(value["content"])[0]
-        if texts:
-            return tuple(document for text in texts for document in read_delivered(text))
+    results = _find_results(value)
+    if results is not None:
+        return unite_delivered(map(read_delivered, results))
+    content = value.get("content") if isinstance(value, dict) else None
+    if isinstance(content, list):
+        texts = read_parts(content).texts
+        if texts or join_texts(content) is not None:
+            return unite_delivered(map(read_delivered, texts))
+        if not content:
+            return ()
     if isinstance(value, dict) and len(value) == 1:
         ((key, inner),) = value.items()
         if key in _WRAPPERS:
             return read_delivered(inner)
     return read_delivered(value)
+
+
+def is_of_tool(message: Message) -> bool:
+    """True for a message of role `tool`, or of the user where it carries results of tools."""
+    return message.role == "tool" or (message.role == "user" and bool(message.results))
+
+
+def _find_results(value: object) -> list[str] | None:
+    """The results in messages of tools, as texts; None where anything else is among them, or nothing."""
+    if isinstance(value, str):
+        value = read_embedded(value)
+    if isinstance(value, dict) and isinstance(value.get("output"), dict | list) and "role" not in value:
+        value = value["output"]
+    messages = read_messages(value)
+    if not messages or not all(map(is_of_tool, messages)):
+        return None
+    results: list[str] = []
+    for message in messages:
+        results += message.results
+        if message.role == "tool" and message.text is not None:
+            results.append(message.text)
+    return results
 
 
 def _read_question(value: object, *, levels: int) -> str | None:
@@ -137,8 +167,9 @@ def _read_question(value: object, *, levels: int) -> str | None:
             question = value.get(key)
             if isinstance(question, str | dict) and (found := _read_question(question, levels=levels - 1)):
                 return found
-    asked = [message.text for message in read_messages(value) if message.role == "user" and message.text]
-    return asked[-1] if asked else None
+    said = [message for message in read_messages(value) if message.role == "user" and message.text]
+    asked = [message for message in said if not message.results]
+    return (asked or said)[-1].text if said else None
 
 
 def _list_items(value: object) -> list[Any]:
@@ -168,7 +199,7 @@ def _read_message(item: object) -> Message | None:
     role = _read_role(fields)
     if role is None:
         return None
-    texts, results, calls = _read_parts(_find_content(fields))
+    texts, results, calls = read_parts(_find_content(fields))
     is_called = bool(fields.get("tool_calls") or fields.get("function_call"))
     text = "\n".join(texts) or None
     if role == "tool" and not results and text is not None:
@@ -218,47 +249,9 @@ def _find_content(fields: dict[str, Any]) -> object:
         return content.get("parts") if isinstance(content.get("parts"), list) else [content]
     if isinstance(content, str) and content.lstrip().startswith("[{"):
         embedded = read_embedded(content)
-        if isinstance(embedded, list) and all(_is_part(part) for part in embedded):
+        if isinstance(embedded, list) and are_parts(embedded):
             return embedded
     return content
-
-
-def _is_part(part: object) -> bool:
-    return isinstance(part, dict) and isinstance(part.get("type"), str) and len(part) > 1
-
-
-def _read_parts(content: object) -> tuple[list[str], list[str], list[bool]]:
-    """Texts, tool results, and for each part whether it is a tool call."""
-    if isinstance(content, str):
-        return ([content] if content.strip() else []), [], []
-    texts: list[str] = []
-    results: list[str] = []
-    calls: list[bool] = []
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, str):
-            texts.append(part)
-            calls.append(False)
-        elif isinstance(part, dict):
-            kind = part.get("type") if isinstance(part.get("type"), str) else None
-            calls.append(kind in _CALL_PARTS)
-            if kind in _RESULT_PARTS:
-                results += _read_result(part)
-            elif kind in _TEXT_PARTS:
-                texts += [text for text in (part.get("content"), part.get("text")) if isinstance(text, str)][
-                    :1
-                ]
-    return [text for text in texts if text.strip()], results, calls
-
-
-def _read_result(part: dict[str, Any]) -> list[str]:
-    value = next((part[key] for key in _RESULT_KEYS if part.get(key) is not None), None)
-    if isinstance(value, dict) and str(value.get("type")) in _WRAPPED_RESULTS and "value" in value:
-        value = value["value"]
-    if isinstance(value, list) and value and all(_is_part(item) and "text" in item for item in value):
-        value = "\n".join(_read_parts(value)[0])
-    if value is None:
-        return []
-    return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)]
 
 
 def _ends_in_call(fields: dict[str, Any], *, is_called: bool, calls: list[bool]) -> bool:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragsonde.extraction.delivered_retrievals import find_retrievals, lacks_texts, list_retrievals
 from ragsonde.extraction.findings import Found, FoundContext, cite
 from ragsonde.extraction.options import RetrievalChoice
 from ragsonde.extraction.prompted_contexts import find_prompted
 from ragsonde.extraction.steps import StepKind
-from ragsonde.extraction.tool_results import find_tool_steps, find_tool_turns
+from ragsonde.extraction.tool_results import find_fallback, find_tool_steps, find_tool_turns
 from ragsonde_schemas.trace import ContextOrigin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ragsonde.extraction.documents import Document
+    from ragsonde.extraction.delivered_retrievals import Retrieval
     from ragsonde.extraction.options import RetrievalOptions
     from ragsonde.extraction.step_tree import StepTree
-    from ragsonde.extraction.steps import Step
     from ragsonde_schemas.trace import FieldEvidence
 
 _ORIGINS = {
@@ -42,65 +40,39 @@ class ChosenContexts(NamedTuple):
     question: Found = Found()
 
 
-class _Retrieval(NamedTuple):
-    """An outermost retrieval and its place among all of them in order of time."""
-
-    place: int
-    step: Step
-    documents: tuple[Document, ...]
-
-
 def choose_contexts(tree: StepTree, *, options: RetrievalOptions) -> tuple[ChosenContexts, ...]:
     """The contexts that are judged: one choice, or with `per_step` one for each retrieval.
 
     What reached the final generation: the last reranker's output, else the union of the retrievers in order
-    of time. Where none recorded documents, what tools returned; else what the prompt was filled with. A
-    retrieval below another one of its kind that carries documents is a part of that.
+    of time. Where none recorded documents, or all that there are none, what tools returned; else what the
+    prompt was filled with.
     """
-    retrievals = _find_retrievals(tree)
+    retrievals, filtered = find_retrievals(tree)
     chosen, warnings = _choose(tree, retrievals, choice=options.retrievals)
+    is_per_step = options.retrievals is RetrievalChoice.PER_STEP
     if not chosen:
-        chosen = _list_retrievals(find_tool_steps(tree))
-    if options.retrievals is RetrievalChoice.PER_STEP and chosen:
+        chosen = list_retrievals(find_tool_steps(tree))
+    elif not any(item.documents for item in chosen):
+        tools = find_fallback(tree, [item.step for item in chosen])
+        others = list_retrievals(tools, start=len(retrievals))
+        chosen = [*chosen, *others] if is_per_step else others or chosen
+    if is_per_step and chosen:
         return tuple(
             _gather([item], options=options)._replace(step_id=item.step.id, question=item.step.question)
             for item in chosen
         )
     found = _gather(chosen, options=options) if chosen else _find_elsewhere(tree, options=options)
-    return (found._replace(warnings=(*warnings, *found.warnings)),)
-
-
-def _find_retrievals(tree: StepTree) -> list[_Retrieval]:
-    """Retrievers and rerankers that recorded what they delivered, in order of time."""
-    kept: set[str] = set()
-    for kind in (StepKind.RETRIEVER, StepKind.RERANKER):
-        delivering = [step for step in tree.steps if step.kind is kind and step.documents is not None]
-        covered = tree.below(step for step in delivering if step.documents)
-        kept.update(step.id for step in delivering if step.id not in covered)
-    return _list_retrievals([step for step in tree.steps if step.id in kept])
-
-
-def _list_retrievals(steps: Sequence[Step]) -> list[_Retrieval]:
-    return [_Retrieval(place, step, step.documents or ()) for place, step in enumerate(steps)]
+    return (found._replace(warnings=(*filtered, *warnings, *found.warnings)),)
 
 
 def _choose(
-    tree: StepTree, retrievals: list[_Retrieval], *, choice: RetrievalChoice
-) -> tuple[list[_Retrieval], tuple[str, ...]]:
+    tree: StepTree, retrievals: list[Retrieval], *, choice: RetrievalChoice
+) -> tuple[list[Retrieval], tuple[str, ...]]:
     """The retrievals that count, and a warning that says how many do not."""
     if choice is not RetrievalChoice.LAST:
-        return _restore_texts(retrievals), ()
+        return retrievals, ()
     reached = _find_reached(tree, retrievals)
-    known = _restore_texts(reached)
-    rerankers = [item for item in known if item.step.kind is StepKind.RERANKER]
-    retrievers = [item for item in known if item.step.kind is StepKind.RETRIEVER]
-    last = rerankers[-1] if rerankers else None
-    if last is None or (_lacks_texts(last) and any(not _lacks_texts(item) for item in retrievers)):
-        chosen, left_out = retrievers, 0
-    else:
-        ended = last.step.end_ns
-        chosen, left_out = [last], len(rerankers) - 1
-        left_out += sum(1 for item in retrievers if item.step.start_ns > ended)
+    chosen, left_out = _choose_last(reached)
     left_out += len(retrievals) - len(reached)
     if not left_out:
         return chosen, ()
@@ -109,7 +81,25 @@ def _choose(
     )
 
 
-def _find_reached(tree: StepTree, retrievals: list[_Retrieval]) -> list[_Retrieval]:
+def _choose_last(reached: list[Retrieval]) -> tuple[list[Retrieval], int]:
+    """The last reranker, else all retrievers, and how many others there are that it did not rank.
+
+    Where a retriever that ranks by itself comes after the last reranker, what was retrieved since then.
+    """
+    rerankers = [item for item in reached if item.step.kind is StepKind.RERANKER]
+    retrievers = [item for item in reached if item.step.kind is StepKind.RETRIEVER]
+    last = rerankers[-1] if rerankers else None
+    if last is None or (
+        lacks_texts(last.documents) and any(not lacks_texts(item.documents) for item in retrievers)
+    ):
+        return retrievers, 0
+    later = [item for item in retrievers if item.step.start_ns > last.step.end_ns]
+    if any(item.is_ranked for item in later):
+        return later, len(rerankers)
+    return [last], len(rerankers) - 1 + len(later)
+
+
+def _find_reached(tree: StepTree, retrievals: list[Retrieval]) -> list[Retrieval]:
     """Those that started before the final generation (or with it, as far as the clock tells) or inside it.
 
     Where none did and the application answered something else than that generation said, the final generation
@@ -122,41 +112,16 @@ def _find_reached(tree: StepTree, retrievals: list[_Retrieval]) -> list[_Retriev
     before = [item for item in retrievals if item.step.start_ns <= final.start_ns or item.step.id in within]
     if before or not retrievals:
         return before
-    answered = tree.entry.answer.value if tree.entry is not None else None
+    answered = tree.exit.answer.value if tree.exit is not None else None
     is_its_answer = not answered or answered == final.answer.value
     return [] if is_its_answer else retrievals
 
 
-def _lacks_texts(item: _Retrieval) -> bool:
-    return bool(item.documents) and all(document.content is None for document in item.documents)
-
-
-def _restore_texts(retrievals: list[_Retrieval]) -> list[_Retrieval]:
-    """Texts that a reranker left out, taken from the documents of the same ids that were retrieved."""
-    texts = {
-        document.id: document.content
-        for item in retrievals
-        for document in item.documents
-        if document.id is not None and document.content is not None
-    }
-    return [
-        item._replace(
-            documents=tuple(
-                document._replace(content=texts.get(document.id or ""))
-                if document.content is None
-                else document
-                for document in item.documents
-            )
-        )
-        for item in retrievals
-    ]
-
-
-def _gather(retrievals: list[_Retrieval], *, options: RetrievalOptions) -> ChosenContexts:
+def _gather(retrievals: list[Retrieval], *, options: RetrievalOptions) -> ChosenContexts:
     """The documents of some retrievals, equal ones (id and text; of tools the text alone) once."""
     contexts: list[FoundContext] = []
     seen: set[tuple[str | None, str | None]] = set()
-    for place, step, documents in retrievals:
+    for place, step, documents, _, _ in retrievals:
         origin = _ORIGINS.get(step.kind, ContextOrigin.TOOL)
         for content, name, score, metadata in documents:
             is_known_by_text = origin is ContextOrigin.TOOL and content is not None
@@ -168,19 +133,23 @@ def _gather(retrievals: list[_Retrieval], *, options: RetrievalOptions) -> Chose
             contexts.append(
                 FoundContext(content, origin, id=name, score=score, metadata=metadata, retrieval_step=place)
             )
+    warnings: list[str] = []
+    nulls = sum(item.nulls for item in retrievals)
+    if nulls:
+        warnings.append(f"contexts: {nulls} null items in the lists of documents are left out")
     lacking = sum(1 for context in contexts if context.content is None)
-    warnings = (f"contexts: {lacking} of {len(contexts)} documents have no text",) if lacking else ()
+    if lacking:
+        warnings.append(f"contexts: {lacking} of {len(contexts)} documents have no text")
     step = retrievals[0].step
     origin = _ORIGINS.get(step.kind, ContextOrigin.TOOL)
-    return ChosenContexts(tuple(contexts), cite(f"{step.convention}:{origin.value}"), warnings)
+    return ChosenContexts(tuple(contexts), cite(f"{step.convention}:{origin.value}"), tuple(warnings))
 
 
 def _find_elsewhere(tree: StepTree, *, options: RetrievalOptions) -> ChosenContexts:
     """What stands in the messages of the final generation, or in its prompt."""
     turns = find_tool_turns(tree)
     if turns is not None:
-        step, documents = turns
-        gathered = _gather([_Retrieval(0, step, documents)], options=options)
-        return gathered._replace(evidence=cite(f"{step.convention}:tool_message"))
+        gathered = _gather(list_retrievals([turns]), options=options)
+        return gathered._replace(evidence=cite(f"{turns.convention}:tool_message"))
     prompted = find_prompted(tree)
     return ChosenContexts() if prompted is None else ChosenContexts(*prompted)

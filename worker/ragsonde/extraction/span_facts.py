@@ -32,7 +32,10 @@ def read_plain_step(span: Span) -> Step:
 
 
 def add_span_facts(step: Step, span: Span) -> Step:
-    """The step with session, user and sampling probability where only the plain attributes say them."""
+    """The step with session, user and sampling probability where only the plain attributes say them.
+
+    A step that failed says so, and that it delivered no documents is then no word on what there was: unknown.
+    """
     facts: dict[str, Found] = {}
     for field, attribute in _NAMES.items():
         if attribute in span.attributes and field not in step.facts:
@@ -43,4 +46,6 @@ def add_span_facts(step: Step, span: Span) -> Step:
         probability = read_score(span.attributes[SAMPLING_PROBABILITY])
         if probability is not None and 0 < probability <= 1:
             facts["sampling_probability"] = Found(probability, cite(f"span:{SAMPLING_PROBABILITY}"))
+    if span.is_error:
+        step = replace(step, is_error=True, documents=step.documents or None)
     return replace(step, facts={**step.facts, **facts}) if facts else step

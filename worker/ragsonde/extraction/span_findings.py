@@ -9,6 +9,7 @@ from ragsonde.extraction.conventions.table import read_step
 from ragsonde.extraction.occurrence import read_nanoseconds
 from ragsonde.extraction.resource_names import find_resource_names
 from ragsonde.extraction.span_facts import add_span_facts, read_plain_step
+from ragsonde.extraction.span_warnings import read_warnings
 from ragsonde.extraction.step_findings import DEFAULT_OPTIONS, find_in_steps
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def find_in_spans(
         claimed_at=read_nanoseconds(root.start_ns),
         latency_ms=_measure_latency(root),
         options=options,
-        warnings=record.warnings,
+        warnings=(*record.warnings, *read_warnings(record.spans)),
     )
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from ragsonde.extraction.answering import find_exit
 from ragsonde.extraction.forest import Forest
-from ragsonde.extraction.steps import StepKind
+from ragsonde.extraction.steps import StepKind, get_ending, has_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ragsonde.extraction.steps import Step
 
 
 class StepTree:
     """The steps of one trace; a step without a convention is only there for those above and below it.
+
+    What a guardrail or an evaluator does is a part of the check: its model calls answer nobody, what it
+    retrieves reached nobody. A check around the whole of a trace with a retrieval is taken as its run.
 
     Attributes:
         steps: in order of start, then end, then as given; of steps with equal ids the last one given.
@@ -24,10 +29,22 @@ class StepTree:
 
     def __init__(self, steps: Sequence[Step]) -> None:
         ordered = sorted({step.id: step for step in steps}.values(), key=_get_times)
-        self.steps = tuple(ordered)
-        self.roots = tuple(step for step in self.steps if step.parent_id is None)
-        self._by_id = {step.id: step for step in ordered}
         self._forest = Forest({step.id: step.parent_id for step in ordered})
+        self.steps = tuple(self._mark_checks(ordered))
+        self.roots = tuple(step for step in self.steps if step.parent_id is None)
+        self._by_id = {step.id: step for step in self.steps}
+
+    def _mark_checks(self, steps: Sequence[Step]) -> Iterator[Step]:
+        checks = {step.id for step in steps if step.kind is StepKind.CHECK}
+        known = self._forest.outermost({step.id for step in steps if step.convention}) if checks else set()
+        is_whole = len(known) == 1 and any(step.kind in _RETRIEVING for step in steps)
+        around = known & checks if is_whole else set()
+        checking = self._forest.below(checks - around) if checks - around else set()
+        for step in steps:
+            if step.id in around:
+                yield replace(step, kind=StepKind.OTHER)
+            else:
+                yield replace(step, kind=StepKind.CHECK) if step.id in checking else step
 
     def ancestors(self, step: Step) -> Iterator[Step]:
         """The steps above `step`, nearest first, up to a root, a missing parent or the cut of a circle."""
@@ -42,61 +59,132 @@ class StepTree:
         """The ids of all steps that have one of `steps` above them."""
         return self._forest.below({step.id for step in steps})
 
+    def above(self, steps: Iterable[Step]) -> set[str]:
+        """The ids of all steps that have one of `steps` below them."""
+        return self._forest.above({step.id for step in steps})
+
+    def latest_above(self, steps: Iterable[Step]) -> dict[str, int]:
+        """By the id of each step that has any of `steps` above it, when the last of those ended."""
+        return self._forest.greatest_above({step.id: step.end_ns for step in steps})
+
+    @cached_property
+    def parts(self) -> tuple[Step, ...]:
+        """The outermost steps that a convention knows, without checks: the application, or what it did."""
+        return tuple(
+            step
+            for step in self.outermost(step for step in self.steps if step.convention)
+            if step.kind is not StepKind.CHECK
+        )
+
     @cached_property
     def entry(self) -> Step | None:
         """The application's own root: the one marked so, else the outermost step that a convention knows.
 
         Of several outermost ones (a web framework's span above them is no step of the application) the first
-        that is no single retrieval, tool or generation; one with question and answer goes before others.
+        that is no single retrieval, tool or generation. A root goes before one whose parent is missing or no
+        step of the application; one with question and answer before others.
         """
         marked = next((step for step in self.steps if step.is_entry), None)
-        return next(iter([*([marked] if marked else []), *self._runs, *self._wholes, *self._outermost]), None)
+        return marked or min(self.parts, key=self._rank_entry, default=None)
+
+    def _rank_entry(self, step: Step) -> tuple[bool, ...]:
+        is_run = has_text(step.question) and has_text(step.answer)
+        return (
+            step.kind is not StepKind.OTHER,
+            step.parent_id is not None,
+            not is_run,
+            self._is_lost(step),
+        )
+
+    @cached_property
+    def is_entry_sure(self) -> bool:
+        """True where nothing else can be the entry: it is marked so, a root, or alone in what it is."""
+        entry = self.entry
+        if entry is None or entry.is_entry or entry.parent_id is None:
+            return entry is not None
+        is_whole = entry.kind is StepKind.OTHER
+        return not any(
+            step is not entry and (step.kind is StepKind.OTHER or not is_whole) for step in self.parts
+        )
 
     @cached_property
     def exit(self) -> Step | None:
-        """The step that says what the application answered: the entry, or the last of several runs.
+        """The step that says what the application answered: the entry, or another one of several runs.
 
-        Runs that follow each other under a plain span (a rewrite of the question, then the answer) begin with
-        the entry and end with this one.
+        Only runs beside each other, with no step of the application above them, leave a choice.
         """
         entry = self.entry
-        if entry is None or entry.is_entry or entry not in self._runs:
+        if entry is None or entry.is_entry:
             return entry
-        return max(self._runs, key=_get_ending)
+        beside = self.parts
+        if entry.parent_id is None and entry.kind is StepKind.OTHER:
+            beside = tuple(step for step in beside if step.parent_id is None)
+        if len(beside) == 1:
+            return entry
+        lost = {step.id for step in self.steps if self._is_lost(step)}
+        return find_exit(beside, entry=entry, steps=self.steps, owners=self._find_owners(beside), lost=lost)
 
-    @cached_property
-    def _outermost(self) -> tuple[Step, ...]:
-        return self.outermost(step for step in self.steps if step.convention)
+    def _is_lost(self, step: Step) -> bool:
+        """True where what stands above the step ends in a parent that is missing."""
+        return self._by_id[self._forest.tops[step.id]].parent_id is not None
 
-    @cached_property
-    def _wholes(self) -> tuple[Step, ...]:
-        return tuple(step for step in self._outermost if step.kind is StepKind.OTHER)
-
-    @cached_property
-    def _runs(self) -> tuple[Step, ...]:
-        return tuple(step for step in self._wholes if step.question.value and step.answer.value)
+    def _find_owners(self, steps: Iterable[Step]) -> dict[str, str]:
+        """Which of `steps` each step is or is inside; those that are inside none are left out."""
+        owners: dict[str, str] = {step.id: step.id for step in steps}
+        for step in self.steps:
+            path = [step.id]
+            for above in self.ancestors(step):
+                if path[-1] in owners:
+                    break
+                path.append(above.id)
+            owner = owners.get(path[-1])
+            if owner is not None:
+                owners.update(dict.fromkeys(path, owner))
+        return owners
 
     @cached_property
     def final_generation(self) -> Step | None:
-        """The generation that ended last; where it wraps others, the one of those that ended last."""
-        generations = [step for step in self.steps if step.kind is StepKind.GENERATION]
-        last = max(generations, key=_get_ending, default=None)
+        """The generation that gave the application's answer; where it wraps others, the last one of those.
+
+        Of those inside the exit the last one that said what the exit answered, else the last one. Where none
+        is inside, all others stand for it only if the exit is the application's own root.
+        """
+        said = self.exit
+        generations = self._list_final_ones(said)
+        answer = said.answer.value.strip() if said is not None and has_text(said.answer) else None
+        same = {
+            step.id
+            for step in generations
+            if answer and has_text(step.answer) and step.answer.value.strip() == answer
+        }
+        last = _find_last(generations, same)
         if last is None:
             return None
         wrapping = self._forest.above({step.id for step in generations})
         within = self.below([last])
         single = [step for step in generations if step.id in within and step.id not in wrapping]
-        return max(single, key=_get_ending, default=last)
+        return _find_last(single, same) or last
+
+    def _list_final_ones(self, said: Step | None) -> list[Step]:
+        generations = [step for step in self.steps if step.kind is StepKind.GENERATION]
+        if said is None:
+            return generations
+        within = self.below([said]) | {said.id}
+        inside = [step for step in generations if step.id in within]
+        return inside if inside or not (said.is_entry or said.parent_id is None) else generations
 
     def find_outermost_carriers(self, name: str) -> tuple[Step, ...]:
         """Steps that carry the fact `name` while none above does: a wrapper's sum holds those below it."""
         return self.outermost(step for step in self.steps if name in step.facts)
 
 
+_RETRIEVING = frozenset({StepKind.RETRIEVER, StepKind.RERANKER})
+
+
 def _get_times(step: Step) -> tuple[int, int]:
     return step.start_ns, step.end_ns
 
 
-def _get_ending(step: Step) -> tuple[int, int]:
-    """When a step ended, for an order of time; one whose end is unknown as when it started."""
-    return step.end_ns or step.start_ns, step.start_ns
+def _find_last(steps: Sequence[Step], preferred: Collection[str]) -> Step | None:
+    """The one that ended last, of those preferred where there are any."""
+    return max([step for step in steps if step.id in preferred] or steps, key=get_ending, default=None)

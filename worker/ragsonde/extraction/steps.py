@@ -27,6 +27,8 @@ class StepKind(StrEnum):
     RERANKER = "reranker"
     TOOL = "tool"
     GENERATION = "generation"
+    CHECK = "check"
+    """A guardrail or an evaluator: it judges what the application does and answers nobody."""
     OTHER = "other"
     """Part of a RAG application (a chain, an agent, an embedding), but none of these."""
 
@@ -48,6 +50,7 @@ class Step:
         facts: other fields of `Findings` by name (session_id, user_id, app, environment, release, variant,
             reference, model, tags, metadata, usage, cost_usd), each with its rule.
         is_entry: the convention marks it as the application's own root.
+        is_error: it failed, by its span's status.
     """
 
     convention: str
@@ -64,3 +67,14 @@ class Step:
     prompted: tuple[str, ...] = ()
     facts: dict[str, Found] = field(default_factory=dict)
     is_entry: bool = False
+    is_error: bool = False
+
+
+def has_text(found: Found) -> bool:
+    """True where a text was found that says anything."""
+    return isinstance(found.value, str) and bool(found.value.strip())
+
+
+def get_ending(step: Step) -> tuple[int, int]:
+    """When a step ended, for an order of time; one whose end is unknown as when it started."""
+    return step.end_ns or step.start_ns, step.start_ns

@@ -12,6 +12,7 @@ from ragsonde.extraction.numbering import number_contexts
 from ragsonde.extraction.occurrence import find_occurrence
 from ragsonde.extraction.options import RetrievalOptions
 from ragsonde.extraction.span_findings import find_in_spans
+from ragsonde_schemas.app_name import read_app
 from ragsonde_schemas.decoded import DecodedMessage, ForeignDocument, WholeTrace
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.trace import Extraction, Trace
@@ -64,7 +65,7 @@ def build_trace(found: Findings, *, receipt: Receipt, retention_days: int) -> Tr
     warnings += [f"{field}: its mapping found nothing" for field in found.mapped_to_nothing]
     contexts, gap = _settle_contexts(found, warnings)
     return Trace(
-        app=_cut_label(found.app, "app", warnings),
+        app=read_app(_cut_label(found.app, "app", warnings)),
         trace_id=found.trace_id,
         record_key=found.record_key,
         event_id=_cut_name(found.event_id, "event_id", warnings),

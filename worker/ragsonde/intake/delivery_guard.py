@@ -35,6 +35,11 @@ class StoppingError(RagsondeError):
     """The process is stopping while Postgres is away; the delivery goes back to the broker."""
 
 
+def log_trace_fault(error: Exception, trace_id: str) -> None:
+    """Logs an exception that one trace met, while the others of its message went on."""
+    logger.error("trace_failed", exc_info=error, extra={"trace_id": trace_id})
+
+
 @dataclass
 class _Start:
     """Which start of its message this delivery is; None until it was counted."""

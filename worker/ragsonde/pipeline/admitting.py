@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from ragsonde.pipeline.planning import plan_evaluations
 from ragsonde.pipeline.stages import timed
+from ragsonde_schemas.errors import DecodeError, ParkReason
 
 if TYPE_CHECKING:
     from ragsonde.pipeline.stages import Stages
     from ragsonde_schemas.envelope import Envelope
-    from ragsonde_schemas.errors import DecodeError
     from ragsonde_schemas.evaluation import Admission
     from ragsonde_schemas.trace import Trace
 
@@ -35,3 +35,12 @@ def park(envelope: Envelope, error: DecodeError, stages: Stages) -> None:
     is_new = stages.parking.park(envelope, reason=error.reason, message=str(error), where=error.where)
     tell = stages.sink.on_parked if is_new else stages.sink.on_parked_again
     tell(error.reason)
+
+
+def describe_fault(error: Exception, *, what: str, where: str) -> DecodeError:
+    """Why something is parked after an exception that is nobody's but ours: its kind, never its words.
+
+    Those may hold content of the trace. The traceback is in the log, by `Stages.on_fault`.
+    """
+    message = f"{type(error).__name__} while {what}; see the log event trace_failed"
+    return DecodeError(ParkReason.INTERNAL_ERROR, message, where=where)

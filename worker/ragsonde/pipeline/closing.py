@@ -2,31 +2,58 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.assembly.records import gather_records
-from ragsonde.pipeline.admitting import admit, park
+from ragsonde.pipeline.admitting import admit, describe_fault, park
+from ragsonde.pipeline.late_spans import (
+    describe_place,
+    keep_place,
+    list_known_turns,
+    list_other_places,
+    name_effect,
+    warn_of_late_spans,
+    withdraw_merged,
+)
 from ragsonde.pipeline.reading import read_traces
 from ragsonde_schemas.decoded import Receipt
 from ragsonde_schemas.envelope import Envelope
-from ragsonde_schemas.errors import DecodeError, ParkReason
-from ragsonde_schemas.open_record import AdmittedRecord, FilterCause, LateEffect, OpenRecordKey
+from ragsonde_schemas.errors import DatabaseLostError, DecodeError, ParkReason
+from ragsonde_schemas.open_record import FilterCause, LateEffect, OpenRecordKey
 
 if TYPE_CHECKING:
     from ragsonde.pipeline.stages import Stages
+    from ragsonde_schemas.decoded import WholeTrace
     from ragsonde_schemas.evaluation import Admission, EvaluationKey
-    from ragsonde_schemas.open_record import ClaimedRecord
-    from ragsonde_schemas.trace import Trace
+    from ragsonde_schemas.open_record import AdmittedRecord, ClaimedRecord
 
 CLAIMS_BEFORE_PARKING = 4
 """One that was claimed three times and never settled ends its process, or meets a fault of ours."""
+
+
+def close_sparing_others(key: OpenRecordKey, stages: Stages) -> tuple[EvaluationKey, ...]:
+    """As `close_record`; an exception parks the trace by name and leaves the others of its message alone.
+
+    The sweeper brings it again when its lease is over.
+
+    Raises:
+        DatabaseLostError: call again.
+    """
+    try:
+        return close_record(key, stages)
+    except DatabaseLostError:
+        raise
+    except Exception as error:  # noqa: BLE001  # of one trace
+        _park_fault(error, key.trace_id, stages)
+        return ()
 
 
 def close_record(key: OpenRecordKey, stages: Stages) -> tuple[EvaluationKey, ...]:
     """Closes a trace that is due: its records are admitted; the keys of the evaluations still to be run.
 
     Not due, or in another worker's hands: nothing. Spans that come meanwhile keep it open, so that it is
-    closed once more.
+    closed once more. A record that cannot be read or stored is parked under the trace's name, and the trace's
+    others go on; where that was a fault of ours, all is tried again when the lease is over, twice.
 
     Raises:
         DatabaseLostError: call again.
@@ -46,66 +73,89 @@ def close_record(key: OpenRecordKey, stages: Stages) -> tuple[EvaluationKey, ...
         return _admit_all(claimed, stages, deadline=deadline)
 
 
+class _Done(NamedTuple):
+    """What came of a trace's records so far."""
+
+    admissions: list[Admission]
+    places: list[AdmittedRecord]
+    faults: list[ParkReason]
+
+
 def _admit_all(claimed: ClaimedRecord, stages: Stages, *, deadline: float) -> tuple[EvaluationKey, ...]:
-    admissions: list[Admission] = []
-    places: list[AdmittedRecord] = []
-    for trace in _read_claimed(claimed, stages):
-        if stages.clock.monotonic() >= deadline:
-            # the lease may be over, and another worker may know more spans: what it admits must stay newer
+    turns, faults = _gather_turns(claimed, stages)
+    done = _Done([], [], faults)
+    for turn in turns:
+        if not _admit_turn(turn, claimed, stages, done=done, deadline=deadline):
             return ()
-        placed = keep_place(trace, claimed)
-        admissions.append(admit(placed, stages))
-        places.append(
-            AdmittedRecord(record_key=placed.record_key, app=placed.app, occurred_at=placed.occurred_at)
-        )
-    if stages.spans.settle(claimed, admitted=places):
+    pending = tuple(key for admission in done.admissions for key in admission.pending)
+    if ParkReason.INTERNAL_ERROR in faults and claimed.unfinished_claims < CLAIMS_BEFORE_PARKING - 1:
+        return pending
+    is_merged = not faults and withdraw_merged(turns, claimed, stages)
+    if stages.spans.settle(claimed, admitted=[*list_other_places(claimed, turns), *done.places]):
         stages.sink.on_closed(claimed.reason)
         if claimed.closed_before:
-            stages.sink.on_late_spans(_name_effect(admissions))
-        elif not admissions:
+            stages.sink.on_late_spans(LateEffect.REVISION if is_merged else name_effect(done.admissions))
+        elif not done.admissions and not faults:
             stages.sink.on_filtered(FilterCause.NOT_RAG)
-    return tuple(key for admission in admissions for key in admission.pending)
+    return pending
 
 
-def _read_claimed(claimed: ClaimedRecord, stages: Stages) -> list[Trace]:
-    """The traces of all root turns; one that cannot be read is parked and leaves the others alone."""
-    receipt = Receipt(received_at=claimed.first_received_at)
-    traces: list[Trace] = []
-    for whole in gather_records(claimed.spans, format_name=claimed.format, warnings=claimed.warnings):
-        try:
-            traces += read_traces(whole, stages, receipt=receipt)
-        except DecodeError as error:
-            park(wrap_spans(claimed, stages), error, stages)
-    return traces
+def _admit_turn(
+    turn: WholeTrace, claimed: ClaimedRecord, stages: Stages, *, done: _Done, deadline: float
+) -> bool:
+    """False when the deadline has passed: another worker may know more spans, and its must stay the newer."""
+    try:
+        for trace in read_traces(turn, stages, receipt=Receipt(received_at=claimed.first_received_at)):
+            if stages.clock.monotonic() >= deadline:
+                return False
+            placed = keep_place(trace, claimed)
+            admission = admit(placed, stages)
+            place = describe_place(placed, admission, turn, claimed)
+            done.admissions.append(admission)
+            done.places.append(place)
+            if admission.kind == "over_limit":
+                warn_of_late_spans(admission, turn, place, stages)
+    except DatabaseLostError:
+        raise
+    except Exception as error:  # noqa: BLE001  # of one record: the trace's others go on
+        done.faults.append(_park_fault(error, claimed.trace_id, stages))
+    return True
 
 
-def keep_place(trace: Trace, claimed: ClaimedRecord) -> Trace:
-    """The trace under the app and day where its first revision is stored.
-
-    Its root may come after it was stored without one, and say another app or time: as another record beside
-    the first it would count twice.
-    """
-    place = next((one for one in claimed.admitted if one.record_key == trace.record_key), None)
-    if place is None or (place.app, place.occurred_at.date()) == (
-        trace.app,
-        trace.occurred_at.date(),
-    ):
-        return trace
-    warning = f"app, occurred_at: kept as first stored, app {place.app or 'default'} at {place.occurred_at}"
-    extraction = trace.extraction.model_copy(update={"warnings": (*trace.extraction.warnings, warning)})
-    return trace.model_copy(
-        update={"app": place.app, "occurred_at": place.occurred_at, "extraction": extraction}
-    )
+def _gather_turns(claimed: ClaimedRecord, stages: Stages) -> tuple[tuple[WholeTrace, ...], list[ParkReason]]:
+    """The trace's turns; or none, and why the trace was parked."""
+    if claimed.fault:
+        unreadable = DecodeError(ParkReason.INTERNAL_ERROR, claimed.fault, where="spans")
+        return (), [_park_fault(unreadable, claimed.trace_id, stages)]
+    try:
+        turns = gather_records(
+            claimed.spans,
+            format_name=claimed.format,
+            warnings=claimed.warnings,
+            known_turns=list_known_turns(claimed),
+        )
+    except Exception as error:  # noqa: BLE001  # of one trace
+        return (), [_park_fault(error, claimed.trace_id, stages)]
+    return turns, []
 
 
-def wrap_spans(claimed: ClaimedRecord, stages: Stages) -> Envelope:
+def _park_fault(error: Exception, trace_id: str, stages: Stages) -> ParkReason:
+    """Parks the trace under its name for what it, or one of its records, met."""
+    if not isinstance(error, DecodeError):
+        stages.on_fault(error, trace_id)
+        error = describe_fault(error, what=f"closing trace {trace_id}", where="spans")
+    park(wrap_spans(trace_id, stages), error, stages)
+    return error.reason
+
+
+def wrap_spans(trace_id: str, stages: Stages) -> Envelope:
     """A message that names the trace, so that one that cannot be closed is parked like any other."""
-    body = OpenRecordKey(trace_id=claimed.trace_id).model_dump_json().encode()
+    body = OpenRecordKey(trace_id=trace_id).model_dump_json().encode()
     return Envelope(
         body=body,
         body_bytes=len(body),
         content_type="application/json",
-        message_key=f"spans:{claimed.trace_id}"[:200],
+        message_key=f"spans:{trace_id}"[:200],
         received_at=stages.clock.now(),
         queue="ragsonde.work",
     )
@@ -118,12 +168,5 @@ def _give_up(claimed: ClaimedRecord, stages: Stages) -> None:
         f"neither well nor badly; trace={claimed.trace_id}; see the log event delivery_failed",
         where="spans",
     )
-    park(wrap_spans(claimed, stages), error, stages)
+    park(wrap_spans(claimed.trace_id, stages), error, stages)
     stages.spans.settle(claimed, admitted=())
-
-
-def _name_effect(admissions: list[Admission]) -> LateEffect:
-    kinds = {admission.kind for admission in admissions}
-    if kinds & {"new", "revision"}:
-        return LateEffect.REVISION
-    return LateEffect.OVER_LIMIT if "over_limit" in kinds else LateEffect.UNCHANGED

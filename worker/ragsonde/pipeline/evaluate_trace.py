@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragsonde.assembly.records import is_whole
-from ragsonde.pipeline.admitting import admit, park
+from ragsonde.pipeline.absorbing import absorb
+from ragsonde.pipeline.admitting import admit, describe_fault, park
 from ragsonde.pipeline.asking import find_given, may_ask, postpone
-from ragsonde.pipeline.closing import close_record
+from ragsonde.pipeline.closing import close_sparing_others
 from ragsonde.pipeline.judging import expire_evaluation, fail_evaluation, judge_and_score
 from ragsonde.pipeline.reading import read_message, read_traces
 from ragsonde.pipeline.stages import timed
@@ -15,13 +15,14 @@ from ragsonde.pipeline.waiting import choose_next_attempt, has_waited_too_long
 from ragsonde_schemas.decoded import Receipt
 from ragsonde_schemas.errors import (
     Cause,
+    DatabaseLostError,
     DecodeError,
     JudgePausedError,
     JudgeUnavailableError,
     RepeatedCrashError,
 )
 from ragsonde_schemas.evaluation import EvaluationState
-from ragsonde_schemas.open_record import FilterCause, LateEffect, OpenRecordKey
+from ragsonde_schemas.open_record import FilterCause
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.evaluation import ClaimedEvaluation, EvaluationKey, EvaluationResult
     from ragsonde_schemas.judge_call import JudgeCall
-    from ragsonde_schemas.span import Span
 
     RunEvaluation = Callable[[EvaluationKey], None]
 
@@ -58,8 +58,10 @@ def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = No
         park(envelope, error, stages)
         return
     pending, faults = _admit_records(envelope, decoded, stages)
-    for opened in _absorb(decoded, stages):
-        pending += close_record(opened, stages)
+    due, refused = absorb(decoded, stages)
+    faults += refused
+    for opened in due:
+        pending += close_sparing_others(opened, stages)
     if faults:
         park(envelope, faults[0], stages)
     for key in pending:
@@ -79,33 +81,19 @@ def _admit_records(
     for record in decoded.records:
         try:
             traces = read_traces(record, stages, receipt=receipt)
+            for trace in traces:
+                pending += admit(trace, stages).pending
+        except DatabaseLostError:
+            raise
         except DecodeError as error:
             faults.append(error)
-            continue
-        if not traces:
-            stages.sink.on_filtered(FilterCause.NOT_RAG)
-        for trace in traces:
-            pending += admit(trace, stages).pending
+        except Exception as error:  # noqa: BLE001  # of one record: the others of its message go on
+            stages.on_fault(error, envelope.message_key)
+            faults.append(describe_fault(error, what="reading one of its records", where="body"))
+        else:
+            if not traces:
+                stages.sink.on_filtered(FilterCause.NOT_RAG)
     return pending, faults
-
-
-def _absorb(decoded: Decoded, stages: Stages) -> list[OpenRecordKey]:
-    """Stores a message's spans; the keys of the traces that are due now."""
-    if not decoded.spans:
-        return []
-    by_trace: dict[str, list[Span]] = {}
-    for span in decoded.spans:
-        by_trace.setdefault(span.trace_id, []).append(span)
-    with timed("assembly", stages):
-        absorbed = stages.spans.absorb(
-            decoded.spans,
-            format_name=decoded.format,
-            whole=frozenset(trace_id for trace_id, spans in by_trace.items() if is_whole(spans)),
-        )
-    for trace in absorbed:
-        if trace.refused_spans:
-            stages.sink.on_late_spans(LateEffect.OVER_LIMIT)
-    return [OpenRecordKey(trace_id=trace.trace_id) for trace in absorbed if trace.is_due]
 
 
 def evaluate(key: EvaluationKey, stages: Stages) -> None:

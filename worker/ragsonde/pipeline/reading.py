@@ -58,7 +58,10 @@ def find_all(record: Record, *, mappings: Mappings, resolver: Resolver) -> tuple
     options = mappings.choose_options(found[0]) if found else None
     if options is not None:
         found = find_fields(record, options=options, is_known=True)
-    completed = tuple(resolver.resolve(mappings.apply(one, record), record) for one in found)
+    completed = tuple(
+        mappings.settle_warnings(resolver.resolve(mappings.apply(one, record), record), record)
+        for one in found
+    )
     return completed if by_rules else tuple(filter(_says_anything, completed))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ragsonde.decoding.formats import Formats
     from ragsonde.decoding.limits import DecodingLimits
@@ -46,6 +46,7 @@ class Stages:
         mappings: the user's paths to fields, compiled.
         resolver: the user's functions that find fields.
         may_raise: a message may raise what is done, not only lower it.
+        on_fault: is told an exception that one trace met, and its id; others of its message go on.
     """
 
     scorers: tuple[Scorer, ...]
@@ -67,6 +68,7 @@ class Stages:
     deadline_seconds: float
     insist: Insist
     may_raise: bool = False
+    on_fault: Callable[[Exception, str], None] = lambda _error, _trace_id: None
 
 
 @contextmanager

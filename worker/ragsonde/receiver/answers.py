@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ragsonde.receiver.otlp_wire import write_status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from ragsonde.receiver.remarks import Remarks
 
 OTLP_PATH = "/v1/traces"
 TRACES_PATH = "/traces"
@@ -77,29 +77,25 @@ def report(
     status: HTTPStatus,
     *,
     accepted: int,
-    refused: Sequence[tuple[str, str]],
-    unlisted: int = 0,
+    refused: Remarks,
+    warnings: Remarks,
     problem: str | None = None,
-    headers: Headers = (),
 ) -> Answer:
     """What became of the traces that were posted to `/traces`.
 
     Args:
         status: of the answer.
         accepted: messages that the broker has confirmed.
-        refused: place and problem of each part that nobody could read.
-        unlisted: how many more were refused.
-        problem: why the rest was not published.
-        headers: besides those of the content.
+        refused: parts that nobody could read.
+        warnings: what was mended or not used in the others; the answer is silent where there is nothing.
+        problem: why the rest was not published, where the status is 503.
     """
-    told: dict[str, object] = {
-        "accepted": accepted,
-        "refused": [{"place": place, "problem": words} for place, words in refused],
-    }
-    if unlisted:
-        told["refused_not_listed"] = unlisted
+    told: dict[str, object] = {"accepted": accepted, **refused.tell("refused")}
+    if warnings.listed:
+        told.update(warnings.tell("warnings"))
     if problem is not None:
         told["problem"] = problem
+    headers = name_retry() if status is HTTPStatus.SERVICE_UNAVAILABLE else ()
     return _write_json(status, told, headers=headers)
 
 

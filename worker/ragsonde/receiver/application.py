@@ -63,7 +63,7 @@ class Application:
         except Exception:
             # whatever it is, this request ends with it and no other
             logger.exception("request_failed", extra={"path": head.path})
-            problem = "a fault of ragsonde itself: its log says more; nothing was accepted"
+            problem = "found a fault of ragsonde itself, expected none; report it, its log says more"
             answer = refuse(head.form, HTTPStatus.INTERNAL_SERVER_ERROR, problem)
         self.log.note(head, answer, seconds=time.monotonic() - begun)
         start_response(write_status_line(answer.status), answer.list_headers())

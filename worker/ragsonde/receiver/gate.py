@@ -12,6 +12,7 @@ from ragsonde.receiver.answers import (
     JSON_TYPE,
     OTLP_PATH,
     PROTOBUF_TYPE,
+    RETRY_SECONDS,
     TRACES_PATH,
     Answer,
     name_retry,
@@ -33,6 +34,9 @@ _OPEN_PAGES = ("/health/live", "/health/ready")
 """Probes have no token; these pages tell no more than that something is well or not."""
 _OTLP_TYPES = frozenset({PROTOBUF_TYPE, JSON_TYPE})
 _ENCODINGS = frozenset({"", "identity", "gzip", "x-gzip", "deflate", "zstd"})
+_NO_LENGTH = (
+    "found neither Content-Length nor Transfer-Encoding: chunked, expected one; send the body's length"
+)
 _PAGE_METHODS = ("GET", "HEAD")
 
 
@@ -62,7 +66,7 @@ class Gate:
         if refusal is not None or head.path not in POSTED_PATHS:
             return refusal
         if is_busy:
-            problem = "too many requests are being worked on; send it again later"
+            problem = f"found too many requests waiting, expected fewer; send it again in {RETRY_SECONDS} s"
             return _refuse(head, HTTPStatus.SERVICE_UNAVAILABLE, problem, headers=name_retry())
         return self._check_body(head)
 
@@ -73,11 +77,13 @@ class Gate:
             allowed = _PAGE_METHODS
         else:
             posted = f"POST {OTLP_PATH} for OTLP, POST {TRACES_PATH} for any known format"
-            problem = f"nothing is found here; expected {posted}, or GET {', GET '.join(self.pages)}"
+            problem = f"found nothing at this path, expected {posted}, or GET {', GET '.join(self.pages)}"
             return _refuse(head, HTTPStatus.NOT_FOUND, problem)
         if head.method in allowed:
             return None
-        problem = f"found method {head.method[:20]}, expected {' or '.join(allowed)}"
+        problem = (
+            f"found method {head.method[:20]}, expected {' or '.join(allowed)}; send that, or to another path"
+        )
         return _refuse(head, HTTPStatus.METHOD_NOT_ALLOWED, problem, headers=(("Allow", ", ".join(allowed)),))
 
     def _check_client(self, head: RequestHead) -> Answer | None:
@@ -86,20 +92,26 @@ class Gate:
         try:
             token = self.read_token()
         except RagsondeError:
+            problem = (
+                "found no token that the receiver can read, expected one; its log tells its operator why"
+            )
             # its words name a file, which is no business of a stranger's
             logger.exception("token_unreadable")
-            return _refuse(head, HTTPStatus.SERVICE_UNAVAILABLE, "the receiver's token cannot be read here")
+            return _refuse(head, HTTPStatus.SERVICE_UNAVAILABLE, problem)
         if token is not None:
             return None if _shows(head, token=token) else _ask_for_token(head)
         if head.method == "POST" and "origin" in head.headers:
             # without a token, any page that is open in a browser on this machine could post here
-            problem = "a web page sent this, and no token is set; expected an application, or a token"
+            problem = (
+                "found the header Origin: a web page sent this, and the receiver has no token; expected an "
+                "application; set a token for the receiver to let pages post"
+            )
             return _refuse(head, HTTPStatus.FORBIDDEN, problem)
         return None
 
     def _check_body(self, head: RequestHead) -> Answer | None:
         if head.body_bytes is None and not head.is_chunked:
-            return _refuse(head, HTTPStatus.LENGTH_REQUIRED, "found no Content-Length, expected one")
+            return _refuse(head, HTTPStatus.LENGTH_REQUIRED, _NO_LENGTH)
         if head.body_bytes is not None and head.body_bytes > self.max_body_bytes:
             return self.refuse_size(head, found=f"{head.body_bytes} bytes")
         return self._check_type(head)
@@ -107,10 +119,14 @@ class Gate:
     def _check_type(self, head: RequestHead) -> Answer | None:
         if head.path == OTLP_PATH and name_type(head.content_type) not in _OTLP_TYPES:
             found = f"content type {head.content_type[:100]}" if head.content_type else "no content type"
-            problem = f"found {found}, expected {PROTOBUF_TYPE} or {JSON_TYPE}"
+            problem = (
+                f"found {found}, expected {PROTOBUF_TYPE} or {JSON_TYPE}; POST other formats to {TRACES_PATH}"
+            )
             return _refuse(head, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, problem)
         if head.content_encoding.strip().lower() not in _ENCODINGS:
-            problem = f"found content encoding {head.content_encoding[:100]}, expected gzip, zstd or deflate"
+            problem = (
+                f"found content encoding {head.content_encoding[:100]}, expected gzip, zstd, deflate or none"
+            )
             accepted = (("Accept-Encoding", "gzip, zstd, deflate"),)
             return _refuse(head, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, problem, headers=accepted)
         return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import logging
+import resource
+import select
 import socket
 import time
 from contextlib import suppress
@@ -11,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
-from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
-from ragsonde.receiver.request_parser import RequestParser
+from ragsonde.receiver.connection import Connection
 from ragsonde_schemas.errors import SetupError
 
 if TYPE_CHECKING:
@@ -30,11 +31,15 @@ THREADS = 16
 """Requests that are worked on at once; most of their time they wait for the broker's confirm."""
 WAITING_AT_MOST = 4 * THREADS
 _LIGHT_THREADS = 2
-_CONNECTIONS = 1_000
+CONNECTIONS = 500
+"""Open at once; for a further one, that which was silent for the longest is closed."""
+_RESERVE = 100
 _IDLE_SECONDS = 120
 _HEAD_BYTES = 16 * 1024
 _TURN_SECONDS = 1.0
 _DRAIN_TURN_SECONDS = 0.05
+LINGER_SECONDS = 1.0
+"""For requests that are on their way, on connections that are kept open, when the process is asked to end."""
 GRACE_SECONDS = 25.0
 """For requests in flight to end when the process is asked to."""
 
@@ -48,6 +53,7 @@ class HttpReceiver:
         host: an address of this machine.
         port: 0 for any.
         on_turn: called with every turn of the loop, at least once a second.
+        connections: open at once; None: as many as files may be open, but no more than 500.
 
     Raises:
         SetupError: the port is taken, or the address is none of this machine.
@@ -61,11 +67,18 @@ class HttpReceiver:
         host: str,
         port: int,
         on_turn: Callable[[], None] = lambda: None,
+        connections: int | None = None,
     ) -> None:
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # the gate bounds the queue
         self._map: dict[int, Any] = {}
         bound = _bind(host, port)
-        self._server = _Server(application, self._map, reception=reception, bound=bound)
+        self._server = _Server(
+            application,
+            self._map,
+            reception=reception,
+            bound=bound,
+            connections=connections or count_connections(),
+        )
         self._on_turn = on_turn
         self._is_asked_to_stop = False
 
@@ -80,15 +93,17 @@ class HttpReceiver:
         """True while so many posted requests wait that no more are let in."""
         return self._server.is_busy
 
+    @property
+    def open_connections(self) -> int:
+        """How many clients are connected."""
+        return self._server.count_open()
+
     def run(self) -> None:
         """Answers requests until `stop` is called, then finishes those in flight."""
         while not self._is_asked_to_stop:
             self._turn(_TURN_SECONDS)
-        wasyncore.dispatcher.close(self._server)  # listens no more; open connections stay
-        ends_at = time.monotonic() + GRACE_SECONDS
-        while self._server.let_idle_go() and time.monotonic() < ends_at:
-            self._turn(_DRAIN_TURN_SECONDS)
-        unfinished = self._server.let_idle_go()
+        self._server.stop_listening()
+        unfinished = self._drain()
         self._server.shut_down()
         wasyncore.close_all(self._map, ignore_all=True)
         logger.info("receiver_stopped", extra={"unfinished": unfinished})
@@ -99,32 +114,26 @@ class HttpReceiver:
         with suppress(OSError):  # it has stopped already
             self._server.pull_trigger()
 
+    def _drain(self) -> int:
+        """Lets connections end as soon as nothing is under way on them; how many did not in time."""
+        begun = time.monotonic()
+        while left := self._server.count_open():
+            seconds = time.monotonic() - begun
+            if seconds >= GRACE_SECONDS:
+                return left
+            if seconds >= LINGER_SECONDS:
+                self._server.let_idle_go()
+            self._turn(_DRAIN_TURN_SECONDS)
+        return 0
+
     def _turn(self, seconds: float) -> None:
         wasyncore.loop(timeout=seconds, map=self._map, use_poll=True, count=1)
         self._on_turn()
 
 
-class _Channel(HTTPChannel):
-    """One connection."""
-
-    server: _Server
-
-    def parser_class(self, adj: object) -> RequestParser:
-        """A parser for the next request."""
-        server = self.server
-        return RequestParser(
-            adj, reception=server.reception, client=str(self.addr[0]), is_busy=lambda: server.is_busy
-        )
-
-    @property
-    def is_idle(self) -> bool:
-        """True between requests, when the last answer has left; a head that is not whole is no request."""
-        has_begun = self.request is not None and self.request.headers_finished
-        return not self.requests and not has_begun and not self.total_outbufs_len
-
-
 class _Server(TcpWSGIServer):
-    channel_class = _Channel
+    channel_class = Connection
+    active_channels: dict[int, Connection]
 
     def __init__(
         self,
@@ -133,8 +142,12 @@ class _Server(TcpWSGIServer):
         *,
         reception: Reception,
         bound: socket.socket,
+        connections: int,
     ) -> None:
         self.reception = reception
+        self.is_draining = False
+        self._connections = connections
+        self._closed_for_room = 0
         self._light_dispatcher = _start_threads(_LIGHT_THREADS)
         super().__init__(
             application,
@@ -142,7 +155,7 @@ class _Server(TcpWSGIServer):
             _sock=bound,
             bind_socket=False,
             dispatcher=_start_threads(THREADS),
-            adj=_build_adjustments(bound),
+            adj=_build_adjustments(bound, connections=connections),
             sockinfo=(bound.family, bound.type, bound.proto, bound.getsockname()),
         )
 
@@ -151,28 +164,61 @@ class _Server(TcpWSGIServer):
         """True while so many posted requests wait for a thread that no more should come."""
         return len(self.task_dispatcher.queue) >= WAITING_AT_MOST
 
-    def add_task(self, task: _Channel) -> None:
+    def add_task(self, task: Connection) -> None:
         """Gives a request to a thread: probes and refusals never wait for those that wait for the broker."""
         request = task.requests[0]
         is_light = request.error is not None or request.command != "POST"
         (self._light_dispatcher if is_light else self.task_dispatcher).add_task(task)
 
     def maintenance(self, now: float) -> None:
-        """Closes connections that are silent for long, or in the middle of a request that is late."""
+        """Closes connections that are silent for long, or in the middle of a request that is late.
+
+        Called once a second.
+        """
         super().maintenance(now)
+        if self._closed_for_room:
+            extra = {"closed": self._closed_for_room, "open": len(self.active_channels)}
+            logger.warning("connections_full", extra=extra)
+            self._closed_for_room = 0
         for channel in self.active_channels.values():
             if channel.request is not None and not channel.requests and channel.request.is_late:
                 channel.will_close = True
 
-    def let_idle_go(self) -> int:
-        """Closes the connections between requests; how many are left."""
-        busy = 0
-        for channel in self.active_channels.values():
+    def handle_accept(self) -> None:
+        """Takes a new connection, and closes another where there are too many."""
+        super().handle_accept()
+        while len(self.active_channels) > self._connections and self._make_room():
+            self._closed_for_room += 1
+
+    def _make_room(self) -> bool:
+        *others, _newest = self.active_channels.values()  # who has just come had no time to send anything
+        waiting = [one for one in others if not one.is_worked_on]
+        waiting.sort(key=Connection.rank_for_closing)
+        needless = next((one for one in waiting if not one.has_unread()), None)
+        if needless is not None:
+            needless.handle_close()
+        return needless is not None
+
+    def stop_listening(self) -> None:
+        """Takes the clients that have connected so far, and no more; every answer is now the last."""
+        self.is_draining = True
+        connecting = select.poll()
+        connecting.register(self.socket, select.POLLIN)
+        for _ in range(self.adj.backlog):
+            if not connecting.poll(0):
+                break
+            self.handle_accept()
+        wasyncore.dispatcher.close(self)
+
+    def count_open(self) -> int:
+        """How many connections there are."""
+        return len(self.active_channels)
+
+    def let_idle_go(self) -> None:
+        """Closes the connections between requests."""
+        for channel in list(self.active_channels.values()):
             if channel.is_idle:
-                channel.will_close = True
-            else:
-                busy += 1
-        return busy
+                channel.handle_close()
 
     def shut_down(self) -> None:
         """Ends the threads."""
@@ -186,11 +232,17 @@ def _start_threads(number: int) -> ThreadedTaskDispatcher:
     return dispatcher
 
 
-def _build_adjustments(bound: socket.socket) -> Adjustments:
+def count_connections() -> int:
+    """How many clients may be connected at once; half of the files that may be open are for others."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return CONNECTIONS if files == resource.RLIM_INFINITY else min(CONNECTIONS, files // 2)
+
+
+def _build_adjustments(bound: socket.socket, *, connections: int) -> Adjustments:
     return Adjustments(
         sockets=[bound],
         threads=THREADS,
-        connection_limit=_CONNECTIONS,
+        connection_limit=connections + _RESERVE,  # reached only where nothing can be closed for another
         channel_timeout=_IDLE_SECONDS,
         cleanup_interval=1,
         max_request_header_size=_HEAD_BYTES,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from ragsonde.receiver.advice import describe_fault
 from ragsonde.receiver.answers import (
     JSON_TYPE,
     PROTOBUF_TYPE,
@@ -52,7 +53,7 @@ class OtlpTraces:
             decoded = self._decode(body, content_type=name_type(request.head.content_type))
         except DecodeError as error:
             self.tally.count_messages(Outcome.REFUSED)
-            return refuse(form, choose_status(error), str(error))
+            return refuse(form, choose_status(error), describe_fault(error, request))
         if not decoded.spans and not decoded.records:
             return _accept(form)
         try:

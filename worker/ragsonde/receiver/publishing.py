@@ -41,15 +41,21 @@ class SharedPublishers:
 
     Args:
         publishers: as many as messages are published at once; a further one waits.
+        is_away: True while the broker is known to be away: then it is not tried.
         monotonic: seconds that only grow.
     """
 
     def __init__(
-        self, publishers: Sequence[TracePublisher], *, monotonic: Callable[[], float] = time.monotonic
+        self,
+        publishers: Sequence[TracePublisher],
+        *,
+        is_away: Callable[[], bool] = lambda: False,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._free: LifoQueue[TracePublisher] = LifoQueue()
         for publisher in publishers:
             self._free.put(publisher)
+        self._is_away = is_away
         self._monotonic = monotonic
         self._rests_until = float("-inf")
 
@@ -62,7 +68,7 @@ class SharedPublishers:
         Raises:
             BrokerLostError: not confirmed. Its words are for a client: the log has the broker's.
         """
-        if self._monotonic() < self._rests_until:
+        if self._is_away() or self._monotonic() < self._rests_until:
             raise BrokerLostError(_REFUSED)
         publisher = self._free.get()
         try:

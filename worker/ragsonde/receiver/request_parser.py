@@ -16,6 +16,13 @@ from waitress.parser import HTTPRequestParser
 
 from ragsonde.receiver.answers import Answer, refuse
 from ragsonde.receiver.application import write_status_line
+from ragsonde.receiver.malformed import (
+    ForeignProtocolError,
+    explain,
+    find_framing_fault,
+    require_http,
+    translate,
+)
 from ragsonde.receiver.requests import RequestHead
 
 if TYPE_CHECKING:
@@ -28,6 +35,10 @@ REQUEST_SECONDS = 30.0
 """For the whole request to arrive."""
 _DRAINED_BYTES = 64 * 1024 * 1024
 """Read of a refused body, at most."""
+_CHUNK_LINE_BYTES = 1024
+_TRAILER_BYTES = 16 * 1024
+_WIRE_FACTOR = 2
+"""Chunks of at least a few bytes take no more with their sizes."""
 _UNREAD = RequestHead(method="", path="")
 
 
@@ -82,29 +93,47 @@ class RequestParser(HTTPRequestParser):
     def received(self, data: bytes) -> int:
         """How many of the bytes belong to this request; `completed` and `error` say the rest."""
         was_in_body = self.headers_finished
-        try:
-            consumed = int(super().received(data))
-        except ValueError as error:  # a Content-Length of thousands of digits
-            self._refuse(HTTPStatus.BAD_REQUEST, f"found a head that cannot be read ({type(error).__name__})")
-            self._complete()
-            return len(data)
+        consumed = self._read(data)
         if self.error is not None and not isinstance(self.error, Refusal):
             # Waitress itself found the request malformed
-            problem = f"found a request that breaks HTTP: {self.error.body}"
-            self._refuse(HTTPStatus(self.error.code), problem)
+            self._refuse(HTTPStatus(self.error.code), translate(self.error.body))
         elif self.headers_finished and not was_in_body and not self.empty:
-            self._head = self._read_head()
-            answer = self._reception.gate.find_refusal(self._head, is_busy=self._is_busy())
-            if answer is not None:
-                self._drain(answer)
+            self._examine_head()
         elif was_in_body:
             self._watch_body()
         if self.is_late and not self.completed:
-            self._refuse(HTTPStatus.REQUEST_TIMEOUT, "the request did not arrive in time; send it again")
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, self._describe_delay())
             self._complete()
         if self.completed and self._refusal is not None:
-            self.error = self._refusal
+            self.error = self._refusal  # its answer is the last: what follows on the connection is dropped
         return consumed
+
+    def _read(self, data: bytes) -> int:
+        try:
+            if not self.header_bytes_received:
+                require_http(data)
+            return int(super().received(data))
+        except ForeignProtocolError as error:
+            self._refuse(HTTPStatus.BAD_REQUEST, str(error))
+        except ValueError:  # a Content-Length of thousands of digits
+            self._refuse(HTTPStatus.BAD_REQUEST, explain("a number of too many digits in the head"))
+        self._complete()
+        return len(data)
+
+    def _examine_head(self) -> None:
+        self._head = self._read_head()
+        fault = find_framing_fault(
+            is_chunked=self.chunked,
+            has_length="CONTENT_LENGTH" in self.headers,
+            has_unread_coding="TRANSFER_ENCODING" in self.headers,  # left there by versions other than 1.1
+        )
+        if fault is not None:
+            self._refuse(HTTPStatus.BAD_REQUEST, fault)
+            self._complete()
+            return
+        answer = self._reception.gate.find_refusal(self._head, is_busy=self._is_busy())
+        if answer is not None:
+            self._drain(answer)
 
     def _read_head(self) -> RequestHead:
         return RequestHead(
@@ -117,11 +146,31 @@ class RequestParser(HTTPRequestParser):
         )
 
     def _watch_body(self) -> None:
-        gate = self._reception.gate
-        if self._refusal is None and self.chunked and self.body_bytes_received > gate.max_body_bytes:
-            self._drain(gate.refuse_size(self._head, found=f"more than {gate.max_body_bytes} bytes"))
-        elif self._refusal is not None and self.body_bytes_received > _DRAINED_BYTES:
+        if self.chunked:
+            self._watch_chunks()
+        if self._refusal is not None and self.body_bytes_received > _DRAINED_BYTES:
             self._complete()
+
+    def _watch_chunks(self) -> None:
+        """Refuses a chunk by the size that it announces, before it comes, and what only costs time."""
+        gate, body = self._reception.gate, self.body_rcv
+        if len(body.control_line) > _CHUNK_LINE_BYTES or len(body.trailer) > _TRAILER_BYTES:
+            self._refuse(HTTPStatus.BAD_REQUEST, explain("a chunk's size or a trailer that does not end"))
+            self._complete()
+        elif body.chunk_remainder > _DRAINED_BYTES:
+            if self._refusal is None:
+                self._drain(gate.refuse_size(self._head, found="a chunk of more bytes"))
+            self._complete()
+        elif self._refusal is None:
+            if len(body) + body.chunk_remainder > gate.max_body_bytes:
+                self._drain(gate.refuse_size(self._head, found=f"more than {gate.max_body_bytes} bytes"))
+            elif self.body_bytes_received > _WIRE_FACTOR * gate.max_body_bytes + _CHUNK_LINE_BYTES:
+                self._drain(gate.refuse_size(self._head, found="many small chunks, with their sizes more"))
+
+    def _describe_delay(self) -> str:
+        seconds = f"{self._reception.request_seconds:g} s"
+        found = f"a body of {self.body_bytes_received} bytes" if self.headers_finished else "a part of a head"
+        return f"found {found} after {seconds}, expected the whole request; send it again, or less at once"
 
     def _drain(self, answer: Answer) -> None:
         """Refuses the request; what comes of its body goes nowhere."""
@@ -134,7 +183,9 @@ class RequestParser(HTTPRequestParser):
             self.body_rcv.buf = _Nowhere()
 
     def _refuse(self, status: HTTPStatus, problem: str) -> None:
-        self._refusal = self._make_refusal(refuse(self._head.form, status, problem))
+        """Keeps the refusal that is there: the first is the reason."""
+        if self._refusal is None:
+            self._refusal = self._make_refusal(refuse(self._head.form, status, problem))
 
     def _make_refusal(self, answer: Answer) -> Refusal:
         return Refusal(self._head, answer, log=self._reception.log, begun_at=self._begun_at)

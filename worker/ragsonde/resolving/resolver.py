@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.extraction.findings import cite
 from ragsonde.extraction.mapping import Mappings, Outcome, apply_paths, cut_rule, join_contexts, settle
 from ragsonde.extraction.mapping_trace import build_decoded_trace
 from ragsonde.extraction.mapping_tree import read_tree
-from ragsonde.extraction.mapping_values import LABEL_FIELDS, MAPPED_FIELDS, Reader
+from ragsonde.extraction.mapping_values import LABEL_FIELDS, MAPPED_FIELDS
+from ragsonde.resolving.answering import check_count
 from ragsonde.resolving.fingerprint import hash_findings, hash_tree
-from ragsonde.resolving.loading import load_function
+from ragsonde.resolving.processes import ProcessCalls
+from ragsonde.resolving.question import Question
 from ragsonde.resolving.recent_results import RecentResults
-from ragsonde.resolving.reply import read_texts
-from ragsonde.resolving.timed_calls import CallError, TimedCalls
-from ragsonde_schemas.errors import Cause, ConfigError, ExtractionError
+from ragsonde_schemas.errors import Cause, ExtractionError
 from ragsonde_schemas.trace import ContextOrigin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ragsonde.extraction.findings import Findings, FoundContext
     from ragsonde.extraction.mapping import CompiledRule
     from ragsonde.extraction.mapping_options import ExtractionOptions, FunctionOptions, SourceOptions
-    from ragsonde.resolving.loading import UserFunction
     from ragsonde_schemas.decoded import Record
 
 
-class _Question(NamedTuple):
-    """What a function is asked: for which field, of what is known so far.
+class Calls(Protocol):
+    """Calls users' functions."""
+
+    def ask(self, question: Question, /) -> Any:  # noqa: ANN401 - by the field
+        """The answer, read as `answering.answer` reads it.
+
+        Raises:
+            ExtractionError: there is none.
+        """
+        ...
+
+
+class _Matter(NamedTuple):
+    """What a function is asked about: for which field, of what is known so far.
 
     Attributes:
         key: the hash of all that the function sees.
@@ -42,23 +54,31 @@ class _Question(NamedTuple):
 
 
 class UserCodeResolver:
-    """The resolver that runs users' functions, each in a thread of its own and for a limited time.
+    """The resolver that runs users' functions, in a process of their own and each for a limited time.
 
     Args:
         extraction: the setting of that name.
-        calls: runs the functions.
+        limits: of a message: no function may give more.
+        start_calls: makes what calls the functions, of their names with the places where they are set;
+            not called where no function is set.
 
     Raises:
         ConfigError: one of the functions cannot be found or imported; all such problems together.
+        SetupError: importing them ends their process or takes too long.
     """
 
     def __init__(
-        self, extraction: Iterable[ExtractionOptions] = (), *, calls: TimedCalls | None = None
+        self,
+        extraction: Iterable[ExtractionOptions] = (),
+        *,
+        limits: DecodingLimits | None = None,
+        start_calls: Callable[..., Calls] = ProcessCalls,
     ) -> None:
         self._mappings = Mappings(extraction)
-        self._calls = calls or TimedCalls()
+        self._limits = limits or DecodingLimits()
         self._recent = RecentResults()
-        self._functions = _load_functions(self._mappings)
+        places = _list_functions(self._mappings)
+        self._calls = start_calls(places, limits=self._limits) if places else None
 
     def resolve(self, found: Findings, record: Record) -> Findings:
         """What was found, completed: functions before paths, then texts for contexts known by id only.
@@ -80,9 +100,9 @@ class UserCodeResolver:
         for field in MAPPED_FIELDS:
             if field not in rule.functions or (found.failure and field not in LABEL_FIELDS):
                 continue
-            question = _Question(field, found, record, hash_findings(found, tree_hash=tree_hash))
+            matter = _Matter(field, found, record, hash_findings(found, tree_hash=tree_hash))
             try:
-                outcome = self._ask(question, rule)
+                outcome = self._ask(matter, rule)
             except ExtractionError as error:
                 outcome = Outcome(failure=str(error))
             found = settle(found, field=field, outcome=outcome)
@@ -90,47 +110,50 @@ class UserCodeResolver:
                 found = apply_paths(found, rule, field=field, tree=tree)
         return found
 
-    def _ask(self, question: _Question, rule: CompiledRule) -> Outcome:
-        sources = rule.functions[question.field]
-        if question.field == "contexts":
-            lists = [self._call_extractor(source, question) for source in sources]
-            asked = [source for source, given in zip(sources, lists, strict=True) if given is not None]
-            contexts = join_contexts(lists, deduplicate=rule.options.deduplicate)
-            searched = any(source.re_retrieved for source in asked)
-            is_filtered = not contexts and bool(question.found.contexts) and not searched
-            return Outcome(
-                contexts,
-                cut_rule(f"extractor:{' + '.join(str(source.function) for source in asked)}"),
-                gap=Cause.FILTERED_EMPTY if is_filtered else None,
-                re_retrieved=searched,
-            )
+    def _ask(self, matter: _Matter, rule: CompiledRule) -> Outcome:
+        sources = rule.functions[matter.field]
+        if matter.field == "contexts":
+            return self._ask_for_contexts(matter, sources, deduplicate=rule.options.deduplicate)
         for source in sources:
-            text = self._call_extractor(source, question)
+            text = self._call_extractor(source, matter)
             if text is not None:
                 return Outcome(text, cut_rule(f"extractor:{source.function}"))
         return Outcome()
 
-    def _call_extractor(self, source: SourceOptions, question: _Question) -> Any:  # noqa: ANN401 - text or contexts
-        field, name = question.field, str(source.function)
-        kept = self._recent.find((field, name, question.key))
+    def _ask_for_contexts(
+        self, matter: _Matter, sources: Sequence[SourceOptions], *, deduplicate: bool
+    ) -> Outcome:
+        lists = [self._call_extractor(source, matter) for source in sources]
+        asked = [source for source, given in zip(sources, lists, strict=True) if given is not None]
+        names = " + ".join(str(source.function) for source in asked)
+        contexts = join_contexts(lists, deduplicate=deduplicate)
+        check_count(len(contexts or ()), label=f"contexts: extractors {names}", limits=self._limits)
+        searched = any(source.re_retrieved for source in asked)
+        is_filtered = not contexts and bool(matter.found.contexts) and not searched
+        return Outcome(
+            contexts,
+            cut_rule(f"extractor:{names}"),
+            gap=Cause.FILTERED_EMPTY if is_filtered else None,
+            re_retrieved=searched,
+        )
+
+    def _call_extractor(self, source: SourceOptions, matter: _Matter) -> Any:  # noqa: ANN401 - text or contexts
+        question = Question(
+            name=str(source.function),
+            argument=build_decoded_trace(matter.found, matter.record),
+            timeout_seconds=source.timeout_seconds,
+            field=matter.field,
+        )
+        return self._find_answer(question, key=(matter.field, question.name, matter.key))
+
+    def _find_answer(self, question: Question, *, key: object) -> Any:  # noqa: ANN401 - by the field
+        kept = self._recent.find(key)
         if kept is not None:
             return kept[0]
-        given = self._call(
-            name,
-            build_decoded_trace(question.found, question.record),
-            label=f"{field}: extractor {name}",
-            timeout_seconds=source.timeout_seconds,
-        )
-        reader = Reader(f"extractor {name}", ContextOrigin.EXTRACTOR)
-        try:
-            value = (
-                reader.read_contexts(given) if field == "contexts" else reader.read_single(given, field=field)
-            )
-        except ExtractionError:
-            raise
-        except Exception as error:  # an object of a class of the user's may do anything when it is read
-            raise ExtractionError(f"{field}: extractor {name} gave a value that raised when read") from error
-        self._recent.keep((field, name, question.key), value, characters=_count_characters(value))
+        if self._calls is None:
+            raise ExtractionError(f"{question.label} is not called: it is not set")
+        value = self._calls.ask(question)
+        self._recent.keep(key, value, characters=_count_characters(value))
         return value
 
     def _fill_texts(self, found: Findings, options: FunctionOptions) -> Findings:
@@ -138,13 +161,13 @@ class UserCodeResolver:
         if not missing:
             return found
         name = options.function
-        key = ("texts", name, found.trace_id, found.record_key, missing)
-        kept = self._recent.find(key)
+        question = Question(name=name, argument=missing, timeout_seconds=options.timeout_seconds)
         try:
-            texts = kept[0] if kept else self._call_resolver(options, missing)
+            texts: dict[str, str] = self._find_answer(
+                question, key=("texts", name, found.trace_id, found.record_key, missing)
+            )
         except ExtractionError as error:
             return replace(found, failure=str(error))
-        self._recent.keep(key, texts, characters=sum(map(len, texts.values())))
         contexts = tuple(_fill(context, texts) for context in found.contexts or ())
         evidence = dict(found.evidence)
         if texts:
@@ -160,37 +183,13 @@ class UserCodeResolver:
             gap=None if not left and found.gap is Cause.CONTEXT_TEXT_MISSING else found.gap,
         )
 
-    def _call_resolver(self, options: FunctionOptions, ids: tuple[str, ...]) -> dict[str, str]:
-        label = f"contexts: resolver {options.function}"
-        given = self._call(options.function, list(ids), label=label, timeout_seconds=options.timeout_seconds)
-        try:
-            return read_texts(given, ids=ids, label=label)
-        except ExtractionError:
-            raise
-        except Exception as error:  # as above
-            raise ExtractionError(f"{label} gave a value that raised when read") from error
 
-    def _call(self, name: str, argument: object, *, label: str, timeout_seconds: float) -> Any:  # noqa: ANN401 - user's
-        try:
-            return self._calls.call(
-                self._functions[name], argument, name=name, timeout_seconds=timeout_seconds
-            )
-        except CallError as error:
-            raise ExtractionError(f"{label} {error}") from error
-
-
-def _load_functions(mappings: Mappings) -> dict[str, UserFunction]:
-    functions: dict[str, UserFunction] = {}
-    problems: list[str] = []
+def _list_functions(mappings: Mappings) -> dict[str, str]:
+    """The functions' names, each with the first place where it is set."""
+    places: dict[str, str] = {}
     for name, place in _list_names(mappings):
-        if name not in functions:
-            try:
-                functions[name] = load_function(name, place=place)
-            except ConfigError as error:
-                problems += error.problems
-    if problems:
-        raise ConfigError(*problems)
-    return functions
+        places.setdefault(name, place)
+    return places
 
 
 def _list_names(mappings: Mappings) -> Iterator[tuple[str, str]]:
@@ -219,4 +218,4 @@ def _count_characters(value: object) -> int:
         return len(value)
     if isinstance(value, list):
         return sum(len(str(context)) for context in value)
-    return 0
+    return sum(map(len, value.values())) if isinstance(value, dict) else 0

@@ -16,6 +16,7 @@ from ragsonde.servers.leash import spawn
 from ragsonde.servers.log_file import LogFile
 from ragsonde.servers.process_event import Change, ProcessEvent
 from ragsonde.servers.watch import Watch
+from ragsonde_schemas.errors import RagsondeError
 
 if TYPE_CHECKING:
     import threading
@@ -36,6 +37,7 @@ class Child:
         environment: its variables; ours where not given.
         grace_seconds: between SIGTERM and SIGKILL when it is stopped.
         backoff: how long to wait before it is started again, by how often it died.
+        final_codes: exit codes after which it is not started again, and the whole tree ends.
     """
 
     name: str
@@ -44,6 +46,23 @@ class Child:
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
     grace_seconds: float = 30.0
     backoff: Callable[[], Backoff] = Backoff
+    final_codes: frozenset[int] = frozenset()
+
+
+class FinalExitError(RagsondeError):
+    """A child ended with one of its final codes.
+
+    Attributes:
+        name: the child's.
+        exit_code: what it ended with.
+        said: the lines that it wrote in its last life, of many only the last ones.
+    """
+
+    def __init__(self, name: str, *, exit_code: int, said: Sequence[str]) -> None:
+        self.name = name
+        self.exit_code = exit_code
+        self.said = tuple(said)
+        super().__init__(f"{name} ended with code {exit_code}: {'; '.join(said)}")
 
 
 class ProcessTree:
@@ -68,18 +87,23 @@ class ProcessTree:
         """Returns when `until` was set and every child has ended; also on an exception no child is left.
 
         A child that ends before is started again, after a growing pause.
+
+        Raises:
+            FinalExitError: one ended with a code after which it is not; the others were stopped.
         """
         with ExitStack() as stops:
-            watches = []
+            watched = []
             for child in self._children:
                 life = _ChildLife(child)
-                watch = Watch(life, backoff=child.backoff())
+                watch = Watch(life, backoff=child.backoff(), final_codes=child.final_codes)
                 stops.callback(_stop, life, on_event)
                 on_event(watch.begin())
-                watches.append(watch)
+                watched.append((life, watch))
             while not until.wait(_POLL_SECONDS):
-                for watch in watches:
+                for life, watch in watched:
                     _tell(watch.tend(), on_event)
+                    if watch.has_given_up:
+                        raise life.describe_end()
                 _tell(self._tend(), on_event)
 
 
@@ -91,6 +115,7 @@ class _ChildLife:
         self._process: subprocess.Popen[bytes] | None = None
         self.name = child.name
         self.log = LogFile(child.log_path)
+        self._begun_bytes = 0
 
     @property
     def pid(self) -> int:
@@ -102,6 +127,7 @@ class _ChildLife:
 
     def start(self) -> None:
         with self.log.open() as output:
+            self._begun_bytes = self.log.size_bytes()
             self._process = spawn(
                 self._child.argv,
                 output=output,
@@ -110,6 +136,10 @@ class _ChildLife:
                 environment=self._child.environment,
                 working_dir=Path.cwd(),
             )
+
+    def describe_end(self) -> FinalExitError:
+        said = self.log.lines(since_bytes=self._begun_bytes)
+        return FinalExitError(self.name, exit_code=self.exit_code or 0, said=said)
 
     def stop(self) -> tuple[ProcessEvent, ...]:
         """How it was stopped; nothing when it was not running."""

@@ -10,6 +10,8 @@ from ragsonde.servers.process_event import Change, ProcessEvent
 from ragsonde_schemas.errors import SetupError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from ragsonde.servers.log_file import LogFile
 
 
@@ -51,13 +53,33 @@ class Restartable(Protocol):
 
 
 class Watch:
-    """Looks after one process that was started."""
+    """Looks after one process that was started.
 
-    def __init__(self, process: Restartable, *, backoff: Backoff | None = None) -> None:
+    Args:
+        process: to be kept alive.
+        backoff: how long to wait before it is started again.
+        final_codes: exit codes after which it is not: it would end so each time.
+        monotonic: the clock.
+
+    Attributes:
+        has_given_up: it ended with one of those.
+    """
+
+    def __init__(
+        self,
+        process: Restartable,
+        *,
+        backoff: Backoff | None = None,
+        final_codes: Collection[int] = (),
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._process = process
         self._backoff = backoff if backoff is not None else Backoff()
-        self._begun_at = time.monotonic()
+        self._final_codes = final_codes
+        self._monotonic = monotonic
+        self._begun_at = monotonic()
         self._due_at: float | None = None
+        self.has_given_up = False
 
     def begin(self) -> ProcessEvent:
         """Starts the process.
@@ -66,16 +88,18 @@ class Watch:
             SetupError: it could not be started.
         """
         self._process.start()
-        self._begun_at = time.monotonic()
+        self._begun_at = self._monotonic()
         self._due_at = None
         return ProcessEvent(self._process.name, Change.STARTED, pid=self._process.pid)
 
     def tend(self) -> tuple[ProcessEvent, ...]:
         """What happened since the last call; to be called every moment. Keeps the log short as well."""
         self._process.log.shorten()
+        if self.has_given_up:
+            return ()
         if self._due_at is None:
             return () if self._process.exit_code is None else (self._note_death(),)
-        if time.monotonic() < self._due_at:
+        if self._monotonic() < self._due_at:
             return ()
         try:
             return (self.begin(),)
@@ -89,18 +113,20 @@ class Watch:
 
     def _note_death(self) -> ProcessEvent:
         exit_code = self._process.exit_code
+        self.has_given_up = exit_code in self._final_codes
         was_killed = exit_code is not None and exit_code < 0  # its last line does not say why, then
+        is_told_elsewhere = was_killed or self.has_given_up
         return ProcessEvent(
             self._process.name,
             Change.DIED,
             pid=self._process.pid,
             exit_code=exit_code,
-            restart_in_seconds=self._postpone(),
-            detail="" if was_killed else self._process.log.complaint(),
+            restart_in_seconds=None if self.has_given_up else self._postpone(),
+            detail="" if is_told_elsewhere else self._process.log.complaint(),
         )
 
     def _postpone(self) -> float:
-        now = time.monotonic()
+        now = self._monotonic()
         delay = self._backoff.delay_after_life(now - self._begun_at)
         self._due_at = now + delay
         return delay

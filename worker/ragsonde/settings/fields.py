@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, SecretStr, model_validator
 
 from ragsonde.assembly.closing import ClosingTimes
+from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeOptions
 from ragsonde.receiver.options import ReceiverOptions
@@ -157,6 +158,11 @@ class Settings(Value):
     allow_message_overrides: bool = Field(
         default=False, description="a message may raise its sampling rate, not only lower it"
     )
+
+    @property
+    def message_limits(self) -> DecodingLimits:
+        """How much a message, or a function of the user's in its place, may hold."""
+        return DecodingLimits(body_bytes=self.max_body_bytes)
 
     @property
     def deadline_seconds(self) -> float:

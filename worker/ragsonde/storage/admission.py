@@ -134,7 +134,7 @@ def admit_trace(
             "now": now,
             "queued_until": now + timedelta(seconds=queued_seconds),
         }
-        superseded = _supersede(connection, columns) if revision > 1 else 0
+        superseded = supersede_revisions(connection, columns) or 0 if revision > 1 else 0
         _insert(connection, columns, planned)
     return Admission(
         kind="new" if revision == 1 else "revision",
@@ -180,11 +180,15 @@ def _find_pending(
     )
 
 
-def _supersede(connection: Connection[TupleRow], columns: dict[str, Any]) -> int:
+def supersede_revisions(connection: Connection[TupleRow], columns: dict[str, Any]) -> int | None:
+    """How many scores the revisions below `revision` had; None where no evaluation of them counted.
+
+    The caller holds the record's lock.
+    """
     parameters = {**columns, "sources": list_sources(EvaluationState.SUPERSEDED)}
     old = connection.execute(_SUPERSEDE, parameters).fetchall()
     if not old:
-        return 0
+        return None
     revisions, judges, fingerprints = (list(column) for column in zip(*old, strict=True))
     of_old = {"revisions": revisions, "judges": judges, "fingerprints": fingerprints}
     row = connection.execute(_COUNT_SCORES, {**columns, **of_old}).fetchone()

@@ -83,10 +83,17 @@ class PostgresSpanBuffer:
     def settle(self, claimed: ClaimedRecord, *, admitted: Sequence[AdmittedRecord]) -> bool:
         """True when the trace is closed as claimed; spans that came meanwhile keep it open.
 
+        Of a record that is remembered already, app and time stay as they are.
+
         Raises:
             DatabaseLostError: it may be settled or not; call again.
         """
-        kept = {one.record_key: one for one in (*admitted, *claimed.admitted)}
+        first = {one.record_key: one for one in (*admitted, *claimed.admitted)}
+        kept = {one.record_key: one for one in (*claimed.admitted, *admitted)}
+        places = [
+            kept[name].model_copy(update={"app": first[name].app, "occurred_at": first[name].occurred_at})
+            for name in sorted(kept)
+        ]
 
         def attempt() -> bool:
             with pipelined_transaction(self._engine) as connection:
@@ -94,7 +101,7 @@ class PostgresSpanBuffer:
                     connection,
                     trace_id=claimed.trace_id,
                     claims=claimed.claims,
-                    admitted=[kept[record_key] for record_key in sorted(kept)],
+                    admitted=places,
                 )
 
         return self._retries.run(attempt)
@@ -116,7 +123,8 @@ class PostgresSpanBuffer:
                 return None
             is_late_remainder = not claim.has_root and not claim.closed_before
             is_expired = is_late_remainder and has_stored_trace(connection, columns)
-            spans = read_payloads(payloads)
+            stored = payloads.fetchall()
+        spans, fault = _read_spans([payload for (payload,) in stored])
         return ClaimedRecord(
             trace_id=trace_id,
             format=claim.format,
@@ -130,6 +138,7 @@ class PostgresSpanBuffer:
             admitted=claim.admitted,
             first_received_at=claim.first_received_at,
             warnings=(self._describe_cut(),) if claim.is_cut else (),
+            fault=fault,
         )
 
     def _describe_cut(self) -> str:
@@ -137,4 +146,15 @@ class PostgresSpanBuffer:
         return (
             f"spans: some are not kept, as a trace may have at most {times.spans_at_most} spans and "
             f"{times.bytes_at_most} bytes of them"
+        )
+
+
+def _read_spans(payloads: Sequence[bytes]) -> tuple[tuple[Span, ...], str]:
+    """The spans, and ''; or none, and why they cannot be read: the claim stands, and can be settled."""
+    try:
+        return read_payloads(payloads), ""
+    except Exception as error:  # noqa: BLE001  # bytes of any kind, such as another version's
+        return (), (
+            f"{type(error).__name__} while reading {len(payloads)} stored spans; expected spans that this "
+            "version wrote: send the trace again"
         )

@@ -116,13 +116,13 @@ def upsert_spans(connection: Connection[TupleRow], spans: Sequence[WrittenSpan])
 
 
 def select_payloads(connection: Connection[TupleRow], columns: dict[str, Any]) -> Cursor[TupleRow]:
-    """Asks for the spans of the trace that was just claimed; `read_payloads` takes the answer."""
+    """Asks for the spans of the trace that was just claimed; `read_payloads` takes what it fetches."""
     return connection.execute(_SELECT_PAYLOADS, columns, binary=True)
 
 
-def read_payloads(cursor: Cursor[TupleRow]) -> tuple[Span, ...]:
+def read_payloads(payloads: Iterable[bytes]) -> tuple[Span, ...]:
     """The spans by start, then end, then id."""
-    spans = (read_span(payload) for (payload,) in cursor.fetchall())
+    spans = (read_span(payload) for payload in payloads)
     return tuple(sorted(spans, key=lambda span: (span.start_ns, span.end_ns, span.span_id)))
 
 

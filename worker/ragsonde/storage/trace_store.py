@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from ragsonde.storage.admission import admit_trace
+from ragsonde.storage.late_changes import withdraw_record, write_warning
 from ragsonde.storage.partitions import retrying_with_partitions
 from ragsonde.storage.retries import Retries
 from ragsonde.storage.runs import (
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
         PlannedEvaluation,
     )
     from ragsonde_schemas.judge_call import JudgeCall
-    from ragsonde_schemas.trace import Trace
+    from ragsonde_schemas.trace import Trace, TraceKey
 
 _Result = TypeVar("_Result")
 
@@ -140,6 +141,25 @@ class PostgresTraceStore:
         """
         now = self._clock.now()
         return self._retries.run(lambda: shed_evaluation(self._engine, claimed, now=now, cause=cause))
+
+    def warn(self, key: TraceKey, *, revision: int, subject: str, text: str) -> None:
+        """Adds a warning to a stored revision, in place of an earlier one of the same subject.
+
+        Raises:
+            DatabaseLostError: it may be written or not; call again.
+        """
+        self._retries.run(
+            lambda: write_warning(self._engine, key, revision=revision, subject=subject, text=text)
+        )
+
+    def withdraw(self, key: TraceKey) -> int | None:
+        """How many score rows a record had that count no more; None where nothing of it counted.
+
+        Raises:
+            DatabaseLostError: it may be withdrawn or not; call again.
+        """
+        now = self._clock.now()
+        return self._retries.run(lambda: withdraw_record(self._engine, key, now=now))
 
     def _run(self, attempt: Callable[[], _Result], *, day: date, today: date) -> _Result:
         return self._retries.run(

@@ -2,54 +2,18 @@ import json
 
 import pytest
 
-from builders.spans import make_span, make_whole
-from ragsonde.extraction.span_findings import find_in_spans, read_steps
-from ragsonde_schemas.span import SpanEvent
-
-QUESTION = "How long does a refund take?"
-ANSWER = "14 days."
-DOCUMENTS = [{"id": "1", "score": 0.9, "content": "a"}, {"id": "2", "score": 0.5, "content": "b"}]
-
-
-def message(role, *texts, **fields):
-    return {"role": role, "parts": [{"type": "text", "content": text} for text in texts], **fields}
-
-
-def operation(span_id, name, parent=1, *, events=(), **attributes):
-    """A span of one operation; `__` in names stands for a dot."""
-    given = {f"gen_ai.{key.replace('__', '.')}": value for key, value in attributes.items()}
-    if name is not None:
-        given["gen_ai.operation.name"] = name
-    return make_span(span_id, parent, attributes=given, events=events)
-
-
-def chat(span_id, *said, reply=ANSWER, parent=1, **attributes):
-    return operation(
-        span_id,
-        "chat",
-        parent,
-        input__messages=json.dumps([message(role, text) for role, text in said]),
-        output__messages=json.dumps([message("assistant", reply, finish_reason="stop")]),
-        **attributes,
-    )
-
-
-def event(name, **attributes):
-    return SpanEvent(name, 0, {key.replace("__", "."): value for key, value in attributes.items()})
-
-
-def find(*spans):
-    (found,) = find_in_spans(make_whole(make_span(1), *spans))
-    return found
-
-
-def kind(span):
-    (step,) = read_steps([span])
-    return step.kind.value
-
-
-def texts(found):
-    return None if found.contexts is None else [context.content for context in found.contexts]
+from builders.genai_spans import (
+    ANSWER,
+    DOCUMENTS,
+    QUESTION,
+    chat,
+    event,
+    find,
+    kind,
+    message,
+    operation,
+    texts,
+)
 
 
 @pytest.mark.parametrize(
@@ -111,10 +75,10 @@ def test_no_documents_are_an_empty_retrieval(written):
     assert find(operation(2, "retrieval", retrieval__documents=written), chat(3)).contexts == ()
 
 
-def test_a_retrieval_that_did_not_record_its_documents_leaves_the_instructions():
-    instructions = json.dumps([{"type": "text", "content": "Use this: a"}])
+def test_a_retrieval_that_did_not_record_its_documents_leaves_what_the_instructions_mark():
+    instructions = json.dumps([{"type": "text", "content": "Be kind.\n<context>a</context>"}])
     found = find(operation(2, "retrieval"), chat(3, system_instructions=instructions))
-    assert texts(found) == ["Use this: a"]
+    assert texts(found) == ["a"]
     assert find(chat(3, system_instructions=instructions)).contexts is None
 
 
@@ -142,24 +106,6 @@ def test_a_runs_own_messages_go_before_those_of_its_parts():
     retrieval = operation(3, "retrieval", 2, retrieval__query__text="refunds", retrieval__documents=DOCUMENTS)
     found = find(agent, retrieval, chat(4, ("user", "stuffed"), reply="draft", parent=2))
     assert (found.query, found.retrieval_query, found.answer) == (QUESTION, "refunds", ANSWER)
-
-
-@pytest.mark.parametrize("value", [DOCUMENTS, json.dumps(DOCUMENTS), {"results": DOCUMENTS}])
-def test_a_tools_result_is_a_context_when_a_chat_follows(value):
-    tool = operation(2, "execute_tool", tool__call__result=value)
-    found = find(tool, chat(3))
-    assert texts(found) == ["a", "b"]
-    assert found.evidence["contexts"].rule == "genai:tool"
-    assert find(chat(1), tool).contexts is None
-
-
-@pytest.mark.parametrize("key", ["response", "result"])
-def test_a_tools_result_in_the_messages_is_a_context(key):
-    result = {"role": "tool", "parts": [{"type": "tool_call_response", "id": "1", key: DOCUMENTS}]}
-    said = [message("user", QUESTION), {"role": "assistant", "parts": [{"type": "tool_call"}]}, result]
-    found = find(operation(2, "execute_tool"), operation(3, "chat", input__messages=json.dumps(said)))
-    assert (texts(found), found.query) == (["a", "b"], QUESTION)
-    assert {context.origin for context in found.contexts} == {"tool"}
 
 
 def test_tool_calls_among_the_texts_of_a_finished_run_are_ignored():

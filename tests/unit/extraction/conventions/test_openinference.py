@@ -248,6 +248,98 @@ def test_a_model_call_without_messages_answers_with_its_plain_output():
     assert find(root(), make_span(2, 1, kind="LLM", attributes={"output.value": ANSWER})).answer == ANSWER
 
 
+@pytest.mark.parametrize("output", [f"assistant: {ANSWER}", "null", '{"choices": []}', "something else"])
+def test_a_model_calls_messages_go_before_its_output(output):
+    said = {**messages("output", ("assistant", ANSWER)), "output.value": output}
+    assert find(root(), make_span(2, 1, kind="LLM", attributes=said)).answer == ANSWER
+
+
+def test_the_speaker_before_a_model_calls_output_is_no_part_of_it():
+    said = {"output.value": f"assistant: {ANSWER}"}
+    assert find(root(), make_span(2, 1, kind="LLM", attributes=said)).answer == ANSWER
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        json.dumps({"tool_calls": [{"function": {"name": "search"}}]}),
+        json.dumps([{"type": "function_call", "name": "search"}]),
+        "assistant: ",
+    ],
+)
+def test_a_model_call_that_only_calls_tools_says_nothing(output):
+    assert find(root(), make_span(2, 1, kind="LLM", attributes={"output.value": output})).answer is None
+
+
+@pytest.mark.parametrize("calling", [0, 1])
+def test_a_model_call_whose_last_message_calls_a_tool_has_not_answered(calling):
+    said = messages("output", ("assistant", "Let me look."), ("assistant", ANSWER))
+    said[f"llm.output_messages.{calling}.message.tool_calls.0.tool_call.function.name"] = "search"
+    expected = None if calling else "Let me look."
+    assert expected == find(root(), make_span(2, 1, kind="LLM", attributes=said)).answer
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"status": "completed", "message": ANSWER},
+        {"status": "completed", "message": {"role": "assistant", "content": ANSWER}},
+        {"messages": [{"type": "human", "content": QUESTION}, {"type": "ai", "content": ANSWER}]},
+        [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": ANSWER}],
+    ],
+)
+def test_an_answer_in_the_roots_json_is_derived(output):
+    title = make_span(5, 1, kind="LLM", attributes=messages("output", ("assistant", "Refunds")))
+    found = find(root({"output.value": json.dumps(output)}, end=90), title)
+    assert (found.answer, rule(found, "answer")) == (ANSWER, ("openinference:output.value", "derived"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [{"type": "ai", "content": "Hello"}, {"type": "human", "content": QUESTION}],
+        [
+            {"type": "human", "content": QUESTION},
+            {"type": "ai", "content": "", "tool_calls": [{"name": "f"}]},
+        ],
+    ],
+)
+def test_messages_that_end_otherwise_hold_no_answer(said):
+    assert find(root({"output.value": json.dumps({"messages": said})})).answer is None
+
+
+@pytest.mark.parametrize("kind", ["GUARDRAIL", "EVALUATOR"])
+def test_what_a_guardrail_or_an_evaluator_does_is_not_the_applications(kind):
+    web = make_span(1, attributes={"http.route": "/chat"}, end=90)
+    checked = {"input.value": "Is it harmless?", "output.value": "yes"}
+    asked = {"input.value": QUESTION, "output.value": ANSWER}
+    said = {**messages("input", ("user", "Is it harmless?")), **messages("output", ("assistant", "yes"))}
+    found = find(
+        web,
+        make_span(2, 1, kind=kind, attributes=checked),
+        make_span(3, 2, kind="LLM", attributes=said),
+        make_span(4, 1, kind="CHAIN", attributes=asked),
+        make_span(5, 1, kind=kind, attributes=checked),
+        make_span(6, 5, kind="LLM", attributes=said),
+    )
+    assert (found.query, found.answer, found.turns) == (QUESTION, ANSWER, ())
+
+
+@pytest.mark.parametrize("kind", ["PROMPT", "EMBEDDING"])
+def test_a_filled_template_is_no_answer(kind):
+    web = make_span(1, attributes={"http.route": "/chat"}, end=90)
+    filled = {"input.value": QUESTION, "output.value": "Answer this: ..."}
+    retriever = make_span(2, 1, kind="RETRIEVER", attributes={"input.value": QUESTION})
+    said = messages("output", ("assistant", ANSWER))
+    found = find(
+        web,
+        retriever,
+        make_span(3, 1, kind=kind, attributes=filled),
+        make_span(5, 1, kind="LLM", attributes=said),
+    )
+    assert found.answer == ANSWER
+
+
 def test_the_prompt_of_a_single_model_call_is_its_last_user_turn():
     asked = {"input.value": json.dumps({"prompt": "stuffed"}), **messages("input", ("user", QUESTION))}
     assert find(make_span(1, kind="LLM", attributes=asked)).query == QUESTION

@@ -180,21 +180,27 @@ def test_without_documents_the_prompts_context_is_read_with_a_warning(variables,
         assert found.warnings == ("contexts: no span recorded documents; read from the prompt as one text",)
 
 
-def test_last_comes_the_system_message():
+def test_last_comes_the_section_that_the_messages_mark():
     model = make_span(
         3,
         1,
         kind="LLM",
         attributes={
             "llm.input_messages.0.message.role": "system",
-            "llm.input_messages.0.message.content": "Use this: a",
+            "llm.input_messages.0.message.content": "Context:\na",
             "llm.input_messages.1.message.role": "user",
             "llm.input_messages.1.message.content": "q",
         },
     )
     found = find(retriever(2), model)
-    assert texts(found) == ["Use this: a"]
+    assert texts(found) == ["a"]
     assert found.evidence == cite("openinference:system_message", is_exact=False)
+
+
+def test_a_retriever_that_failed_and_lists_nothing_is_no_empty_retrieval():
+    assert find(retriever(2, output=[], is_error=True)).contexts is None
+    assert texts(find(retriever(2, "a", is_error=True))) == ["a"]
+    assert texts(find(retriever(2, output=[], is_error=True), retriever(3, "b"))) == ["b"]
 
 
 def test_an_empty_retrieval_is_final():

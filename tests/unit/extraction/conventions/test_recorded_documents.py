@@ -5,7 +5,7 @@ from hypothesis import given
 
 from builders.hostile_attributes import VALUES
 from ragsonde.extraction.conventions.recorded_documents import read_returned
-from ragsonde.extraction.documents import Document
+from ragsonde.extraction.documents import Document, NullItem
 
 COLUMNS = {"ids": [["a", "b"], ["c"]], "documents": [["One.", "Two."], ["Three."]]}
 
@@ -29,6 +29,11 @@ COLUMNS = {"ids": [["a", "b"], ["c"]], "documents": [["One.", "Two."], ["Three."
         (None, None),
         ("", None),
         ("null", None),
+        ('"null"', None),
+        ('"One."', (Document("One."),)),
+        ({"output": " "}, None),
+        ({"role": "tool", "content": ""}, None),
+        (["One.", None], (Document("One."), NullItem(None))),
         ('[{"text": "cut', None),
     ],
 )

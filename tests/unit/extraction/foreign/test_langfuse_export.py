@@ -181,3 +181,57 @@ def test_observations_alone_are_gathered_by_trace():
         ("t-1", "refund", CONTEXTS),
         ("t-2", QUESTION, None),
     ]
+
+
+@pytest.mark.parametrize("name", ["trace", "#0", "message:2", "#trace"])
+def test_an_observation_may_be_called_whatever_it_likes(name):
+    retriever = {**RETRIEVER, "id": name}
+    nameless = {**GENERATION, "id": None}
+    found = find_one(make_trace(nameless, retriever, input=QUESTION, output=ANSWER))
+    assert (found.query, found.answer, list_contexts(found)) == (QUESTION, ANSWER, CONTEXTS)
+    assert found.model == "gpt-4o"
+    below = {**GENERATION, "parentObservationId": name}
+    found = find_one(make_trace(below, retriever, input=QUESTION, output=ANSWER))
+    assert (found.query, found.answer, list_contexts(found)) == (QUESTION, ANSWER, CONTEXTS)
+
+
+def test_an_observation_without_an_id_counts_once():
+    found = find_one(make_trace({**GENERATION, "id": None}))
+    assert found.usage == {"prompt_tokens": 10, "completion_tokens": 4, "total_tokens": 14}
+
+
+def test_an_observation_called_like_a_message_hides_no_tools_message():
+    messages = [make_message("human", QUESTION), make_message("tool", "a"), make_message("ai", ANSWER)]
+    plain = {**make_observation("SPAN", 1), "id": "message:1"}
+    found = find_one(make_trace(plain, output={"messages": messages}))
+    assert [context.content for context in found.contexts] == ["a"]
+
+
+def test_what_a_user_says_beside_a_tools_result_keeps_those_before_it():
+    messages = [
+        make_message("human", QUESTION),
+        {"role": "user", "content": [{"type": "tool_result", "content": "a"}]},
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "content": "b"}, {"type": "text", "text": "Be brief."}],
+        },
+        make_message("ai", ANSWER),
+    ]
+    found = find_one(make_trace(input=QUESTION, output={"messages": messages}))
+    assert [context.content for context in found.contexts] == ["a", "b"]
+
+
+def test_a_tools_message_that_lists_nothing_is_an_empty_retrieval():
+    messages = [make_message("human", QUESTION), make_message("tool", "[]"), make_message("ai", ANSWER)]
+    assert find_one(make_trace(output={"messages": messages})).contexts == ()
+    messages[1] = make_message("tool", "null")
+    assert find_one(make_trace(output={"messages": messages})).contexts is None
+
+
+def test_times_are_compared_as_times_whatever_zone_they_are_written_in():
+    early = {**RETRIEVER, "startTime": "2026-11-30T00:00:00+02:00", "endTime": "2026-11-30T00:00:01+02:00"}
+    late = {**GENERATION, "startTime": "2026-11-29T23:00:00Z", "endTime": 1_796_000_400_000}
+    document = {"trace": {"id": "t-1"}, "observations": [late, {**late, "id": "x", "startTime": None}, early]}
+    found = find_one(document)
+    assert found.claimed_at.isoformat() == "2026-11-30T00:00:00+02:00"
+    assert found.latency_ms == (1_796_000_400 - 1_795_989_600) * 1_000

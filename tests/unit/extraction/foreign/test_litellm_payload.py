@@ -77,9 +77,26 @@ def test_the_section_of_the_system_message_is_a_context_from_the_prompt():
     assert found.evidence["contexts"].confidence == "derived"
 
 
-def test_a_system_message_without_a_section_is_one_context():
-    messages = [{"role": "system", "content": TEXTS[0]}, {"role": "user", "content": QUESTION}]
-    assert [context.content for context in find_one(make_payload(messages=messages)).contexts] == [TEXTS[0]]
+@pytest.mark.parametrize("system", ["You are a polite assistant.", TEXTS[0]])
+def test_a_system_message_without_a_section_is_no_context(system):
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": QUESTION}]
+    assert find_one(make_payload(messages=messages)).contexts is None
+
+
+def test_a_section_of_the_users_message_is_a_context():
+    asked = f"Context:\n{TEXTS[0]}\n\nQuestion: {QUESTION}"
+    messages = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": asked}]
+    found = find_one(make_payload(messages=messages))
+    assert [context.content for context in found.contexts] == [TEXTS[0]]
+    assert get_rule(found, "contexts") == "litellm_payload:user_message"
+
+
+def test_a_search_whose_response_was_not_logged_leaves_contexts_unknown_with_a_warning():
+    search = {"vector_store_id": "vs", "query": "refund", "vector_store_search_response": None}
+    messages = [{"role": "system", "content": "Be kind."}, {"role": "user", "content": QUESTION}]
+    found = find_one(make_payload(messages=messages, metadata={"vector_store_request_metadata": [search]}))
+    assert found.contexts is None
+    assert [warning.split(":")[0] for warning in found.warnings] == ["contexts"]
 
 
 def test_no_system_message_no_context():

@@ -8,6 +8,7 @@ from ragsonde.extraction.foreign.moments import (
     count_nanoseconds,
     find_moment,
     measure_milliseconds,
+    read_instant,
     read_moment,
     scale_seconds,
 )
@@ -81,6 +82,21 @@ def test_pythons_own_notation_is_read_back(moment):
 def test_nanoseconds_do_not_depend_on_the_zone(moment, minutes):
     elsewhere = moment.astimezone(timezone(timedelta(minutes=minutes)))
     assert count_nanoseconds(elsewhere) == count_nanoseconds(moment) > 0
+
+
+@given(AWARE)
+def test_an_instant_is_the_same_time_as_nanoseconds(moment):
+    assert read_instant(moment.isoformat()) == read_instant(repr(moment)) == count_nanoseconds(moment)
+
+
+@given(st.integers(min_value=10**17, max_value=10**20 - 1))
+def test_an_instant_keeps_every_nanosecond_of_a_number(nanoseconds):
+    assert read_instant(nanoseconds) == read_instant(str(nanoseconds)) == nanoseconds
+
+
+@pytest.mark.parametrize("value", [None, "yesterday", -5, 10**300, float("nan"), True, []])
+def test_what_is_no_time_is_no_instant(value):
+    assert read_instant(value) == 0
 
 
 def test_durations():

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from ragsonde.extraction.conventions.genai_facts import read_facts
 from ragsonde.extraction.conventions.genai_messages import read_asked, read_replied
-from ragsonde.extraction.documents import read_documents
-from ragsonde.extraction.embedded_json import read_embedded
+from ragsonde.extraction.conventions.recorded_documents import read_returned
+from ragsonde.extraction.conventions.recorded_values import read_value
+from ragsonde.extraction.documents import read_documents, unite_delivered
 from ragsonde.extraction.findings import Found, cite
-from ragsonde.extraction.messages import read_tool_output
 from ragsonde.extraction.steps import NOTHING, Step, StepKind
 
 if TYPE_CHECKING:
@@ -101,16 +101,14 @@ def _read_documents(
     match kind:
         case StepKind.RETRIEVER | StepKind.RERANKER:
             for name in _DOCUMENTS:
-                value = attributes.get(name)
-                documents = read_documents(read_embedded(value) if isinstance(value, str) else value)
+                documents = read_documents(read_value(attributes.get(name)))
                 if documents is not None:
                     return tuple(documents)
         case StepKind.TOOL:
-            if _TOOL_RESULT in attributes:
-                return read_tool_output(attributes[_TOOL_RESULT])
-            results = [turn.content for turn in turns if turn.role == "tool"]
-            if results:
-                return tuple(document for result in results for document in read_tool_output(result))
+            returned = read_returned(attributes.get(_TOOL_RESULT))
+            if returned is not None:
+                return returned
+            return unite_delivered(read_returned(turn.content) for turn in turns if turn.role == "tool")
     return None
 
 

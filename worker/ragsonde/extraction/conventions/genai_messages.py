@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 _INPUT = "gen_ai.input.messages"
 _OUTPUT = "gen_ai.output.messages"
 _INSTRUCTIONS = "gen_ai.system_instructions"
-_PROMPT = "gen_ai.prompt"
-_COMPLETION = "gen_ai.completion"
+PROMPT = "gen_ai.prompt"
+COMPLETION = "gen_ai.completion"
 
 
 def read_asked(attributes: Mapping[str, Any], events: Sequence[SpanEvent]) -> tuple[Turn, ...]:
     """The turns that the model was given, instructions first."""
     turns = (
         read_turns(attributes.get(_INPUT))
-        or _read_flattened(attributes, prefix=_PROMPT)
-        or _read_text(attributes.get(_PROMPT), role="user")
+        or _read_flattened(attributes, prefix=PROMPT)
+        or _read_text(attributes.get(PROMPT), role="user")
         or read_asked_events(events)
     )
     return (*_read_instructions(attributes.get(_INSTRUCTIONS)), *turns)
@@ -37,10 +37,10 @@ def read_replied(attributes: Mapping[str, Any], events: Sequence[SpanEvent]) -> 
     """The text of the reply, "" where it ends in a tool call, None where none was recorded."""
     reply = read_reply(attributes.get(_OUTPUT))
     if reply is None:
-        flattened = read_flattened(attributes, prefix=_COMPLETION)
+        flattened = read_flattened(attributes, prefix=COMPLETION)
         reply = read_reply([_read_choice(flattened[0])]) if flattened else None
     if reply is None:
-        text = attributes.get(_COMPLETION)
+        text = attributes.get(COMPLETION)
         reply = read_reply(text)
         if reply is None and isinstance(text, str) and text.strip() and read_embedded(text) is None:
             reply = text

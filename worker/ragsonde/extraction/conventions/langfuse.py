@@ -48,6 +48,8 @@ _KINDS = {
     "retriever": StepKind.RETRIEVER,
     "tool": StepKind.TOOL,
     "generation": StepKind.GENERATION,
+    "guardrail": StepKind.CHECK,
+    "evaluator": StepKind.CHECK,
 }
 _NAMES = {
     "session_id": ("session.id", "langfuse.session.id"),
@@ -110,7 +112,7 @@ def _find_kind(span: Span) -> StepKind:
 
 
 def _read_documents(attributes: dict[str, Any], *, kind: StepKind) -> tuple[Document, ...] | None:
-    if kind in {StepKind.GENERATION, StepKind.OTHER}:
+    if kind in {StepKind.GENERATION, StepKind.CHECK, StepKind.OTHER}:
         return None
     return read_returned(attributes.get(_OUTPUT))
 

@@ -28,6 +28,8 @@ _KINDS = {
     "TOOL": StepKind.TOOL,
     "LLM": StepKind.GENERATION,
     "CHAT_MODEL": StepKind.GENERATION,
+    "GUARDRAIL": StepKind.CHECK,
+    "EVALUATOR": StepKind.CHECK,
 }
 
 
@@ -60,7 +62,7 @@ def read_step(span: Span) -> Step | None:
 
 
 def _read_documents(attributes: dict[str, Any], *, kind: StepKind) -> tuple[Document, ...] | None:
-    if kind in {StepKind.GENERATION, StepKind.OTHER}:
+    if kind in {StepKind.GENERATION, StepKind.CHECK, StepKind.OTHER}:
         return None
     return read_returned(attributes.get(_OUTPUTS))
 

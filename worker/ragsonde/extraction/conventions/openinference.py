@@ -13,13 +13,15 @@ from ragsonde.extraction.conventions.openinference_attributes import (
     read_json,
     read_messages,
     read_plain,
+    read_said,
     read_span_documents,
     read_text,
 )
 from ragsonde.extraction.conventions.openinference_facts import read_facts
+from ragsonde.extraction.conventions.recorded_texts import read_answer
 from ragsonde.extraction.documents import read_document
-from ragsonde.extraction.findings import Found
-from ragsonde.extraction.messages import read_question, read_tool_message, read_tool_output
+from ragsonde.extraction.findings import Found, cite
+from ragsonde.extraction.messages import read_question, read_reply, read_tool_message, read_tool_output
 from ragsonde.extraction.steps import NOTHING, Step, StepKind
 from ragsonde_schemas.trace import Turn
 
@@ -33,9 +35,16 @@ _KINDS = {
     "RERANKER": StepKind.RERANKER,
     "TOOL": StepKind.TOOL,
     "LLM": StepKind.GENERATION,
+    "GUARDRAIL": StepKind.CHECK,
+    "EVALUATOR": StepKind.CHECK,
 }
+_SILENT = frozenset({"EMBEDDING", "PROMPT"})
+"""What they return is meant for the next step: no answer, though it may be a text."""
+
 _OWN = (f"{INPUT_MESSAGES}.", f"{OUTPUT_MESSAGES}.", f"{RETRIEVED}.", "reranker.", "llm.prompt_template.")
 _PROMPT_VARIABLES = ("context", "context_str")
+_SPEAKER = "assistant: "
+_RETURNED = cite(f"{NAME}:output.value", is_exact=False)
 
 
 def read_step(span: Span) -> Step | None:
@@ -108,12 +117,27 @@ def _read_question(span: Span, *, kind: StepKind) -> Found:
 
 
 def _read_answer(span: Span, *, kind: StepKind) -> Found:
-    plain = read_plain(span, "output")
+    """The text that a model call or a run answered; "" where it ended in a call of a tool.
+
+    A model call's messages go before its output, which some instrumentations write as `assistant: ...`.
+    """
     if kind is StepKind.GENERATION:
-        messages = read_messages(span, prefix=OUTPUT_MESSAGES)
-        if messages and plain is None:
-            return Found("" if messages[0].calls_tool else messages[0].text)
-    return NOTHING if plain is None else Found(plain)
+        said = read_said(read_messages(span, prefix=OUTPUT_MESSAGES))
+        if said is not None:
+            return Found(said)
+    elif kind is not StepKind.OTHER or str(span.attributes.get(KIND)).upper() in _SILENT:
+        return NOTHING
+    plain = read_plain(span, "output")
+    if plain is None:
+        return _read_returned(read_json(span, "output.value"))
+    text = plain if kind is not StepKind.GENERATION else plain.removeprefix(_SPEAKER)
+    return Found(text) if text.strip() else NOTHING
+
+
+def _read_returned(value: dict[str, Any] | list[Any] | None) -> Found:
+    """The answer inside JSON: the last reply of messages, or what an object says under the key of one."""
+    text = read_reply(value) if isinstance(value, list) else read_answer(value)
+    return NOTHING if text is None else Found(text, _RETURNED)
 
 
 def _read_prompt_variables(span: Span) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from ragsonde.extraction.flattened import read_flattened
 from ragsonde.extraction.messages import Message, read_role
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragsonde_schemas.span import Span
 
 KIND = "openinference.span.kind"
@@ -52,6 +54,13 @@ def read_plain(span: Span, side: str) -> str | None:
 def read_messages(span: Span, *, prefix: str) -> list[Message]:
     """The messages of a model call, tool results as texts; several parts are joined by line ends."""
     return [_read_message(message) for message in read_flattened(span.attributes, prefix=prefix)]
+
+
+def read_said(messages: Sequence[Message]) -> str | None:
+    """The first text of a reply, "" where it ends in a call of a tool, None where it says nothing."""
+    if messages and messages[-1].calls_tool:
+        return ""
+    return next((message.text for message in messages if message.text is not None), None)
 
 
 def read_span_documents(span: Span, *, prefix: str) -> list[Document] | None:

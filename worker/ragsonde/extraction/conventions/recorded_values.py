@@ -6,15 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.extraction.documents import read_name
-from ragsonde.extraction.embedded_json import read_embedded
+from ragsonde.extraction.embedded_json import read_embedded, read_plain
 from ragsonde.extraction.findings import Found, cite
-from ragsonde.extraction.strict_json import parse_json
-from ragsonde.extraction.texts import mend_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-_ROUNDS = 4
 _JSON_START = re.compile(r'\s*(?:\{\s*"|\[\s*(?:"|\{\s*"))')
 _NO_MODELS = frozenset({"unknown", "none", "null", "custom"})
 
@@ -29,10 +26,9 @@ def read_value(recorded: object) -> Any:  # noqa: ANN401 - JSON holds anything
     embedded = read_embedded(recorded)
     if embedded is not None:
         return embedded
-    text = _unquote(recorded)
-    stripped = text.strip()
-    is_cut = is_unreadable_json(text) and stripped[-1] not in "]}"
-    return None if not stripped or stripped == "null" or is_cut else text
+    text = read_plain(recorded)
+    is_cut = text is not None and is_unreadable_json(text) and text.strip()[-1] not in "]}"
+    return None if is_cut else text
 
 
 def is_unreadable_json(text: str) -> bool:
@@ -108,22 +104,9 @@ def write_rule(convention: str, attribute: str) -> str:
 
 
 def _read_name(recorded: object) -> str | None:
-    return read_name(_unquote(recorded) if isinstance(recorded, str) else recorded)
+    return read_name(read_plain(recorded) if isinstance(recorded, str) else recorded)
 
 
 def _read_model(recorded: object) -> str | None:
     name = _read_name(recorded)
     return None if name is None or name.strip().lower() in _NO_MODELS else name
-
-
-def _unquote(text: str) -> str:
-    """A text that was written as a JSON string, as often as it was."""
-    for _ in range(_ROUNDS):
-        stripped = text.strip()
-        if len(stripped) == 1 or not (stripped.startswith('"') and stripped.endswith('"')):
-            break
-        try:
-            text = parse_json(stripped)
-        except ValueError:
-            break
-    return mend_text(text)

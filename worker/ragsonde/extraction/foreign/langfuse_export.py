@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.extraction.conventions.recorded_facts import read_reference, read_tags
@@ -9,8 +10,14 @@ from ragsonde.extraction.conventions.recorded_texts import read_answer, read_que
 from ragsonde.extraction.conventions.recorded_values import read_object
 from ragsonde.extraction.documents import read_name, read_score
 from ragsonde.extraction.foreign.langfuse_observations import read_observation, read_state
-from ragsonde.extraction.foreign.moments import find_moment, measure_milliseconds, scale_seconds
-from ragsonde.extraction.foreign.places import list_objects, look_up
+from ragsonde.extraction.foreign.moments import (
+    count_nanoseconds,
+    find_moment,
+    measure_milliseconds,
+    read_moment,
+    scale_seconds,
+)
+from ragsonde.extraction.foreign.places import list_objects
 from ragsonde.extraction.foreign.stated_fields import add_stated, find_names, read_found
 from ragsonde.extraction.foreign.trace_names import find_trace_name
 from ragsonde.extraction.resource_names import find_resource_names
@@ -18,12 +25,13 @@ from ragsonde.extraction.step_findings import find_in_steps
 from ragsonde.extraction.steps import Step, StepKind
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from ragsonde.extraction.findings import Findings, Found
     from ragsonde.extraction.options import RetrievalOptions
     from ragsonde_schemas.decoded import ForeignDocument
 
 FORMAT = "langfuse_export"
-_TRACE = "trace"
 _NAMES = {"session_id": ("sessionId",), "user_id": ("userId",)}
 _TIMES = ("occurred_at", "timestamp", "createdAt")
 _ABOUT = ("version", "name")
@@ -44,7 +52,7 @@ def find(document: ForeignDocument, *, options: RetrievalOptions) -> tuple[Findi
         claimed_at=find_moment(
             [
                 *(trace.get(key) for key in _TIMES),
-                *sorted(item["startTime"] for item in observations if isinstance(item.get("startTime"), str)),
+                *sorted((item.get("startTime") for item in observations), key=_count_start),
             ]
         ),
         latency_ms=_measure(observations) if latency is None else latency,
@@ -56,7 +64,8 @@ def find(document: ForeignDocument, *, options: RetrievalOptions) -> tuple[Findi
 
 def _gather_observations(fields: dict[str, Any], trace: dict[str, Any]) -> list[dict[str, Any]]:
     """Each observation once: those beside the trace have the inputs and outputs that those inside it lack."""
-    listed = [*list_objects(trace.get("observations")), *list_objects(fields.get("observations"))]
+    beside = [] if trace is fields else list_objects(fields.get("observations"))
+    listed = [*list_objects(trace.get("observations")), *beside]
     by_id: dict[object, dict[str, Any]] = {}
     for place, item in enumerate(listed):
         key = read_name(item.get("id")) or place
@@ -68,14 +77,21 @@ def _gather_observations(fields: dict[str, Any], trace: dict[str, Any]) -> list[
 def _read_steps(
     fields: dict[str, Any], trace: dict[str, Any], observations: list[dict[str, Any]]
 ) -> list[Step]:
+    taken = {read_name(item.get(key)) for item in observations for key in ("id", "parentObservationId")}
+    top = _pick_unused("trace", taken)
     steps = [
-        read_observation(item, convention=FORMAT, place=place, parent=_TRACE)
+        read_observation(
+            item,
+            convention=FORMAT,
+            own_id=read_name(item.get("id")) or _pick_unused(f"#{place}", taken),
+            parent=top,
+        )
         for place, item in enumerate(observations)
     ]
     question, answer = read_question(trace.get("input")), read_answer(trace.get("output"))
     entry = Step(
         convention=FORMAT,
-        id=_TRACE,
+        id=top,
         parent_id=None,
         kind=StepKind.OTHER,
         question=read_found(question, f"{FORMAT}:trace.input"),
@@ -84,8 +100,16 @@ def _read_steps(
         is_entry=question is not None or answer is not None,
     )
     delivering = any(step.kind in _CARRYING and step.documents is not None for step in steps)
-    state = () if delivering else read_state(trace.get("output"), convention=FORMAT, parent=_TRACE)
+    state = () if delivering else read_state(trace.get("output"), convention=FORMAT, parent=top)
+    state = tuple(replace(step, id=_pick_unused(step.id, taken)) for step in state)
     return [entry, *state, *steps]
+
+
+def _pick_unused(name: str, taken: Collection[str | None]) -> str:
+    """`name`, with marks before it for as long as an observation is called so."""
+    while name in taken:
+        name = f"#{name}"
+    return name
 
 
 def _find_facts(fields: dict[str, Any], trace: dict[str, Any], *, has_costs: bool) -> dict[str, Found]:
@@ -109,7 +133,17 @@ def _find_facts(fields: dict[str, Any], trace: dict[str, Any], *, has_costs: boo
 
 
 def _measure(observations: list[dict[str, Any]]) -> float | None:
-    """From the first start to the last end."""
-    starts = sorted(text for item in observations if isinstance(text := item.get("startTime"), str))
-    ends = sorted(text for item in observations if isinstance(text := look_up(item, "endTime"), str))
-    return measure_milliseconds(starts[0], ends[-1]) if starts and ends else None
+    """From the first start to the last end, in milliseconds."""
+    started = min((item.get("startTime") for item in observations), key=_count_start, default=None)
+    ended = max((item.get("endTime") for item in observations), key=_count, default=None)
+    return measure_milliseconds(started, ended)
+
+
+def _count(moment: object) -> int:
+    return count_nanoseconds(read_moment(moment))
+
+
+def _count_start(moment: object) -> tuple[bool, int]:
+    """For an order of time in which what is no time comes last."""
+    count = _count(moment)
+    return not count, count

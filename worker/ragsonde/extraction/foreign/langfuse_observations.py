@@ -8,10 +8,10 @@ from ragsonde.extraction.conventions.recorded_documents import read_returned
 from ragsonde.extraction.conventions.recorded_facts import read_cost, read_usage
 from ragsonde.extraction.conventions.recorded_texts import read_answer, read_question
 from ragsonde.extraction.conventions.recorded_values import read_object, read_value
-from ragsonde.extraction.documents import read_delivered, read_name, read_score
+from ragsonde.extraction.documents import read_name, read_score, unite_delivered
 from ragsonde.extraction.foreign.moments import count_nanoseconds, read_moment
 from ragsonde.extraction.foreign.stated_fields import read_found
-from ragsonde.extraction.messages import read_messages, read_tool_message, read_turns
+from ragsonde.extraction.messages import is_of_tool, read_messages, read_tool_message, read_turns
 from ragsonde.extraction.steps import NOTHING, Step, StepKind
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ _KINDS = {
     "RETRIEVER": StepKind.RETRIEVER,
     "TOOL": StepKind.TOOL,
     "GENERATION": StepKind.GENERATION,
+    "GUARDRAIL": StepKind.CHECK,
+    "EVALUATOR": StepKind.CHECK,
 }
 _COSTS = ("calculatedTotalCost", "totalCost")
 _COUNTS = {
@@ -31,20 +33,19 @@ _COUNTS = {
 }
 
 
-def read_observation(item: dict[str, Any], *, convention: str, place: int, parent: str) -> Step:
+def read_observation(item: dict[str, Any], *, convention: str, own_id: str, parent: str) -> Step:
     """The step that an observation is.
 
     Args:
         item: the observation.
         convention: names the rules.
-        place: among the trace's observations; its id where it has none.
+        own_id: of the step.
         parent: the step of the trace, above those without a parent.
     """
     kind = _find_kind(item)
-    own_id = read_name(item.get("id"))
     return Step(
         convention=convention,
-        id=f"#{place}" if own_id is None else own_id,
+        id=own_id,
         parent_id=read_name(item.get("parentObservationId")) or parent,
         kind=kind,
         start_ns=count_nanoseconds(read_moment(item.get("startTime"))),
@@ -67,11 +68,11 @@ def read_state(output: object, *, convention: str, parent: str) -> tuple[Step, .
     """
     steps: list[Step] = []
     for place, message in enumerate(read_messages(read_value(output))):
-        if message.role == "user":
+        if message.role == "user" and not is_of_tool(message):
             steps = []
-        documents = tuple(document for text in message.results for document in read_delivered(text))
-        kind = StepKind.TOOL if documents else StepKind.GENERATION
-        if documents or message.role == "assistant":
+        documents = unite_delivered(map(read_returned, message.results))
+        kind = StepKind.GENERATION if documents is None else StepKind.TOOL
+        if documents is not None or message.role == "assistant":
             steps.append(
                 Step(
                     convention=convention,
@@ -80,7 +81,7 @@ def read_state(output: object, *, convention: str, parent: str) -> tuple[Step, .
                     kind=kind,
                     start_ns=place + 1,
                     end_ns=place + 1,
-                    documents=documents or None,
+                    documents=documents,
                 )
             )
     return tuple(steps) if any(step.kind is StepKind.TOOL for step in steps) else ()
@@ -99,7 +100,8 @@ def _find_kind(item: dict[str, Any]) -> StepKind:
 
 
 def _read_documents(output: object, *, kind: StepKind) -> tuple[Document, ...] | None:
-    return None if kind in {StepKind.GENERATION, StepKind.OTHER} else read_returned(output)
+    is_silent = kind in {StepKind.GENERATION, StepKind.CHECK, StepKind.OTHER}
+    return None if is_silent else read_returned(output)
 
 
 def _read_question(item: dict[str, Any], *, kind: StepKind) -> Found:

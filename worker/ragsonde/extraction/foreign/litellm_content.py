@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragsonde.extraction.conventions.recorded_texts import read_answer, read_question
 from ragsonde.extraction.documents import Document, read_name, read_score
 from ragsonde.extraction.foreign.places import list_objects, look_up
-from ragsonde.extraction.foreign.prompt_sections import find_prompt_section
 from ragsonde.extraction.messages import read_turns
 from ragsonde_schemas.trace import Turn
 
@@ -56,12 +55,6 @@ def read_response(response: object) -> str | None:
     else:
         answer = response if isinstance(response, str) else read_answer(response)
     return None if answer is None or answer == _REDACTED else answer
-
-
-def find_system_context(turns: Sequence[Turn]) -> str | None:
-    """What the system message was filled with: the section that its words announce, else all of it."""
-    system = "\n".join(turn.content for turn in turns if turn.role == "system")
-    return find_prompt_section(system) or (system if system.strip() else None)
 
 
 def read_searches(fields: dict[str, Any]) -> list[Search]:

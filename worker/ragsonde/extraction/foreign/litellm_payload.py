@@ -9,7 +9,6 @@ from ragsonde.extraction.documents import read_name, read_score
 from ragsonde.extraction.findings import cite
 from ragsonde.extraction.foreign.litellm_content import (
     find_question,
-    find_system_context,
     read_response,
     read_searches,
     read_turns_given,
@@ -17,6 +16,7 @@ from ragsonde.extraction.foreign.litellm_content import (
 from ragsonde.extraction.foreign.moments import find_moment, measure_milliseconds, scale_seconds
 from ragsonde.extraction.foreign.stated_fields import add_stated, find_names, read_found
 from ragsonde.extraction.foreign.trace_names import find_trace_name
+from ragsonde.extraction.prompt_sections import find_section_given
 from ragsonde.extraction.step_findings import find_in_steps
 from ragsonde.extraction.steps import Step, StepKind
 
@@ -69,12 +69,15 @@ def find(document: ForeignDocument, *, options: RetrievalOptions) -> tuple[Findi
         options=options,
         warnings=(*document.warnings, *name.warnings),
     )
-    return tuple(_name_prompt(add_stated(findings, fields, takes_metadata=False)) for findings in found)
+    return tuple(
+        _name_prompt(add_stated(findings, fields, takes_metadata=False), fields.get("messages"))
+        for findings in found
+    )
 
 
 def _read_steps(fields: dict[str, Any]) -> list[Step]:
     turns = read_turns_given(fields.get("messages"))
-    context = find_system_context(turns)
+    section = find_section_given(turns)
     call = Step(
         convention=FORMAT,
         id="call",
@@ -85,7 +88,7 @@ def _read_steps(fields: dict[str, Any]) -> list[Step]:
         question=read_found(find_question(fields.get("messages"), turns), f"{FORMAT}:messages"),
         answer=read_found(read_response(fields.get("response")), f"{FORMAT}:response"),
         turns=turns,
-        prompted=() if context is None else (context,),
+        prompted=() if section is None else (section.text,),
         facts=_find_facts(fields),
         is_entry=True,
     )
@@ -125,9 +128,10 @@ def _find_facts(fields: dict[str, Any]) -> dict[str, Found]:
     return facts
 
 
-def _name_prompt(findings: Findings) -> Findings:
+def _name_prompt(findings: Findings, messages: object) -> Findings:
     """The findings with the rule for contexts named by where LiteLLM has them: no template is known."""
     evidence = findings.evidence.get("contexts")
-    if evidence is not None and evidence.rule == f"{FORMAT}:prompt_variables":
-        findings.evidence["contexts"] = cite(f"{FORMAT}:system_message", is_exact=False)
+    section = find_section_given(read_turns_given(messages))
+    if section is not None and evidence is not None and evidence.rule == f"{FORMAT}:prompt_variables":
+        findings.evidence["contexts"] = cite(f"{FORMAT}:{section.role}_message", is_exact=False)
     return findings

@@ -12,9 +12,9 @@ from ragsonde.extraction.findings import cite
 from ragsonde.extraction.foreign.mastra_messages import Part, iterate_parts, read_mastra_turns
 from ragsonde.extraction.foreign.moments import find_moment
 from ragsonde.extraction.foreign.places import list_objects, look_up
-from ragsonde.extraction.foreign.prompt_sections import find_prompt_section
 from ragsonde.extraction.foreign.stated_fields import add_stated, find_names, read_found
 from ragsonde.extraction.foreign.trace_names import find_trace_name
+from ragsonde.extraction.prompt_sections import find_prompt_section
 from ragsonde.extraction.step_findings import find_in_steps
 from ragsonde.extraction.steps import NOTHING, Step, StepKind
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _NUMBER = re.compile(r"\d{9,20}(?:\.\d{1,20})?")
-_SCALES = ((1e11, 1_000_000.0), (1e14, 1_000.0), (1e17, 1.0), (1e20, 0.001))
-"""Below the first number a time counts in units of so many microseconds: s, ms, us, ns."""
+_SCALES = ((10**11, 10**9), (10**14, 10**6), (10**17, 10**3), (10**20, 1))
+"""Below the first number a time counts in units of so many nanoseconds: s, ms, us, ns."""
 _PYTHON = re.compile(
     r"datetime\.datetime\((\d{1,4}(?:, \d{1,6}){2,6})(?:, fold=1)?(?:, tzinfo=(.{0,200}))?\)", re.DOTALL
 )
@@ -40,6 +40,16 @@ def read_moment(value: object) -> datetime | str | None:
     return "neither text nor number"
 
 
+def read_instant(value: object) -> int:
+    """The same time as nanoseconds since 1970, a number's to its last digit; 0 where `value` is no time."""
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = _parse_number(value.strip())
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _scale(value) or 0
+    moment = read_moment(value)
+    return _count(moment) if isinstance(moment, datetime) else 0
+
+
 def find_moment(values: Iterable[object]) -> datetime | str | None:
     """The first of `values` that is a time, else the first that claims to be one, else None."""
     moments = [moment for value in values if (moment := read_moment(value)) is not None]
@@ -48,10 +58,7 @@ def find_moment(values: Iterable[object]) -> datetime | str | None:
 
 def count_nanoseconds(moment: datetime | str | None) -> int:
     """Nanoseconds since 1970; 0 for no time or an earlier one."""
-    if not isinstance(moment, datetime):
-        return 0
-    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-    return max((aware - _EPOCH) // _MICROSECOND * 1_000, 0)
+    return max(_count(moment), 0) if isinstance(moment, datetime) else 0
 
 
 def measure_milliseconds(start: object, end: object) -> float | None:
@@ -68,7 +75,7 @@ def scale_seconds(value: object) -> float | None:
 
 def _read_text(text: str) -> datetime | str | None:
     if _NUMBER.fullmatch(text):
-        return _read_number(float(text)) or text
+        return _read_number(_parse_number(text)) or text
     python = _PYTHON.fullmatch(text)
     try:
         if python is not None:
@@ -78,11 +85,28 @@ def _read_text(text: str) -> datetime | str | None:
         return text[:_CLAIM_CHARACTERS]
 
 
+def _parse_number(text: str) -> float:
+    return float(text) if "." in text else int(text)
+
+
 def _read_number(number: float) -> datetime | None:
-    for limit, scale in _SCALES:
+    nanoseconds = _scale(number)
+    return None if nanoseconds is None else _EPOCH + timedelta(microseconds=nanoseconds // 1_000)
+
+
+def _scale(number: float) -> int | None:
+    """Nanoseconds that a number counts in its own unit; of a fraction as many microseconds as it tells."""
+    for limit, unit in _SCALES:
         if 0 < number < limit:  # compared before it is multiplied: an integer may be too large for a double
-            return _EPOCH + timedelta(microseconds=round(number * scale))
+            if isinstance(number, int):
+                return number * unit
+            return round(number * (unit / 1_000)) * 1_000
     return None
+
+
+def _count(moment: datetime) -> int:
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return (aware - _EPOCH) // _MICROSECOND * 1_000
 
 
 def _build(numbers: str, zone: str | None) -> datetime:

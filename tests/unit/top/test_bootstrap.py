@@ -1,0 +1,47 @@
+"""A worker's parts agree with its settings."""
+
+import json
+
+from builders.envelopes import wrap_json
+from ragsonde.bootstrap import build_worker, build_worker_series
+from ragsonde.decoding.limits import DecodingLimits
+from ragsonde.decoding.table import decode
+from ragsonde.exposition.series import EXTRACTION
+from ragsonde.extraction.table import find_fields
+from ragsonde.settings import read_settings
+
+
+def test_functions_may_give_as_much_as_a_message_may_hold(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "long_texts.py").write_text("def contexts(trace): return ['x' * 51]")
+    environ = {
+        "RAGSONDE_MAX_BODY_BYTES": "50",
+        "RAGSONDE_EXTRACTION": json.dumps([{"contexts": {"function": "long_texts:contexts"}}]),
+    }
+    parts = build_worker(
+        read_settings(environ=environ),
+        broker_url="amqp://127.0.0.1/",
+        database_url="postgresql://127.0.0.1/none",
+        version="0",
+    )
+    (record,) = decode(wrap_json({"trace_id": "t"}), limits=DecodingLimits()).records
+    (found,) = find_fields(record)
+
+    assert parts.stages.resolver.resolve(found, record).failure == (
+        "contexts: extractor long_texts:contexts gave 51 bytes, expected at most 50, as in a message: return "
+        "less, or raise max_body_bytes"
+    )
+    assert parts.stages.limits.body_bytes == 50
+
+
+def test_the_rules_of_any_configuration_are_named_in_the_series(caplog):
+    paths = [f"metadata.p{number}" for number in range(400)]
+    settings = read_settings(environ={"RAGSONDE_EXTRACTION": json.dumps([{"query": paths}])})
+    series = build_worker_series(settings, scorers=(), judges={}, version="0")
+
+    for path in paths:
+        series.add(EXTRACTION, field="query", rule=f"mapping:{path}")
+
+    assert caplog.records == []
+    assert b'rule="mapping:metadata.p399"' in series.render().body
+    assert b'rule="other"' not in series.render().body
