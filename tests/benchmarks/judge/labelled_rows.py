@@ -16,7 +16,13 @@ from ragsonde.extraction.sentences import split_sentences
 from ragsonde.judging.lexical.reading import Reading, read_sentences
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+_SHAPE = (
+    '{"query": "...", "source": "...", "id": "...", "expected": "a person\'s answer, or empty", '
+    '"contexts": [{"text": "...", "relevant": true or false}, ...]} (or "used" in place of "relevant")'
+)
 
 PERMITTED = ("xquad", "hotpot")
 """Sources whose licence (CC BY-SA 4.0) lets numbers fitted on them be handed on."""
@@ -51,16 +57,51 @@ class LabelledRow:
         return self.source.startswith(PERMITTED)
 
     @property
+    def tells_use(self) -> bool:
+        """Its contexts are labelled by whether the answer rests on them, not by relevance."""
+        return any(context.is_used is not None for context in self.contexts)
+
+    @property
+    def given_answer(self) -> str:
+        """A person's answer where there is one, else the application's."""
+        return self.expected or self.answer
+
+    @property
     def family(self) -> str:
         """The source; all translations of one corpus together."""
         is_translation = self.source.startswith("xquad_") and self.source != "xquad_en"
         return "xquad_other" if is_translation else self.source
 
 
+class WrongDataError(ValueError):
+    """A file does not hold labelled rows; the message says where and what was expected."""
+
+
 def read_rows(paths: list[Path]) -> list[LabelledRow]:
-    """All rows with a context, in the order of the files."""
-    documents = [json.loads(line) for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
-    return [_read_row(document) for document in documents if document["contexts"]]
+    """All rows with a context, in the order of the files; WrongDataError for anything else."""
+    rows = [row for path in paths for row in _read_file(path)]
+    if not rows:
+        names = ", ".join(map(str, paths))
+        raise WrongDataError(f"{names}: no row with a context; expected one JSON object a line, {_SHAPE}")
+    return rows
+
+
+def _read_file(path: Path) -> Iterator[LabelledRow]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise WrongDataError(f"{path} cannot be read: {error}; expected a file of labelled rows") from error
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            document = json.loads(line)
+            row = _read_row(document) if document["contexts"] else None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            found = f"no {error}" if isinstance(error, KeyError) else str(error)
+            raise WrongDataError(f"{path}, line {number}: {found}; expected {_SHAPE}") from error
+        if row is not None:
+            yield row
 
 
 def _read_row(document: dict[str, Any]) -> LabelledRow:
@@ -75,6 +116,9 @@ def _read_row(document: dict[str, Any]) -> LabelledRow:
 
 
 def _read_context(document: dict[str, Any]) -> LabelledContext:
+    label = document["used"] if "used" in document else document["relevant"]
+    if not isinstance(label, bool) or not isinstance(document["text"], str):
+        raise TypeError(f"a context with the text {document['text']!r:.40} and the label {label!r:.40}")
     if "sentences" in document:
         told = [(text, place in document["support"]) for place, text in enumerate(document["sentences"])]
         labelled = [(f"{document['title']}.", None), *((text, label) for text, label in told if text.strip())]
@@ -82,7 +126,7 @@ def _read_context(document: dict[str, Any]) -> LabelledContext:
         labelled = _label_by_answer(document)
     return LabelledContext(
         text=document["text"],
-        is_relevant=bool(document.get("relevant", document.get("used"))),
+        is_relevant=bool(document.get("relevant", label)),
         is_used=document.get("used"),
         level=document.get("level"),
         sentences=tuple(text for text, _ in labelled),

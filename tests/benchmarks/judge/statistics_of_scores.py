@@ -45,6 +45,21 @@ def measure_calibration_error(scores: Floats, labels: Floats, bins: int = 10) ->
     return float(sum(gaps))
 
 
+def list_reliability(
+    scores: Floats, labels: Floats, weights: Floats, bins: int = 10
+) -> dict[int, tuple[int, float, float]]:
+    """By equally wide bin: how many scores, their weighted mean and share of positives; no empty bins."""
+    places = np.minimum((scores * bins).astype(int), bins - 1)
+    return {
+        int(place): (
+            int((places == place).sum()),
+            float(np.average(scores[places == place], weights=weights[places == place])),
+            float(np.average(labels[places == place], weights=weights[places == place])),
+        )
+        for place in np.unique(places)
+    }
+
+
 def find_best_f1(scores: Floats, labels: Floats, weights: Floats) -> float:
     """The cut-off with the highest F1."""
     return float(_GRID[int(np.argmax([measure_f1(scores, labels, cut, weights) for cut in _GRID]))])

@@ -18,6 +18,9 @@ READINGS = [read_sentences(["Oslo had 1,043,000 inhabitants in 2020, says Statis
         ("Many live there, says Eurostat. Denmark has more.", ["Eurostat"]),
         ("The figure is from UNESCO, and UNESCO says 5.", ["UNESCO", "5"]),
         ("It said The Norway.", []),
+        ("Copenhagen.", ["Copenhagen"]),
+        ("Jonas Gahr says so. Plenty live there.", ["Jonas", "Gahr"]),
+        ("Plenty, Oslo says.", []),
         ("", []),
     ],
 )

@@ -36,7 +36,7 @@ def test_nothing_in_common_is_irrelevant_and_everything_in_common_is_relevant():
     assert cut_offs.low < cut_offs.medium <= cut_offs.high
 
 
-@given(st.lists(SHARE, min_size=9, max_size=9), st.integers(0, 8), SHARE)
+@given(st.lists(SHARE, min_size=11, max_size=11), st.integers(0, 10), SHARE)
 def test_more_in_common_never_lowers_the_probability(values, place, more):
     head = WEIGHTS.context[QUERY_ANSWER]
     raised = [max(value, more) if at == place else value for at, value in enumerate(values)]

@@ -222,6 +222,9 @@ def test_reasons_name_the_strongest_feature_in_words(judge, make_trace):
     reason = assessment.contexts["1"].reason
     assert reason.startswith(("holds 100% of the answer's", "has a sentence with 100% of the answer's"))
     assert "(p 0." in assessment.contexts["2"].reason
+    opening = judge.assess(make_trace("Which Louvre?", ["Louvre. " + far * 3]), ALL).contexts["1"].reason
+    assert "100%" in opening
+    assert "question" in opening
     assert "shares no word" in judge.assess(make_trace("?", ["x"]), ALL).contexts["1"].reason
 
 
@@ -262,6 +265,12 @@ def test_the_fingerprint_is_the_same_in_every_process():
     assert fingerprint == LexicalJudge("another name").fingerprint
     assert len(fingerprint) == 16
     assert int(fingerprint, 16) >= 0
+
+
+def test_the_fingerprint_changes_with_the_rules(monkeypatch):
+    before = LexicalJudge().fingerprint
+    monkeypatch.setattr("ragsonde.judging.lexical.judge.RULES_VERSION", "another")
+    assert LexicalJudge().fingerprint != before
 
 
 def test_without_question_or_contexts_nothing_is_relevant_and_nothing_raises(judge, make_trace):

@@ -32,6 +32,8 @@ def test_the_features_of_a_context_are_shares():
     asked = measure_question(QUESTION, reading)
     assert asked.by_sentence == [pytest.approx(1 / 3), 1.0]
     assert asked.values[:2] == (1.0, 1.0)
+    # the first sentence has "tower" of three words, the context begins with "work", "tower"
+    assert asked.values[3:] == (pytest.approx(1 / 3), 0.5)
     answer = read_answer("In March 1889.", questions=[QUESTION])
     found = measure_answer(answer, reading, question_by_sentence=asked.by_sentence)
     assert found.by_sentence == [0.0, 1.0]
@@ -44,6 +46,20 @@ def test_a_question_after_a_number_wants_it_in_the_sentence():
     with_year = read_sentences(["The Eiffel Tower was completed in 1889."])
     assert measure_question(QUESTION, without).values[1] == 0.5
     assert measure_question(QUESTION, with_year).values[1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("sentences", "lead", "first"),
+    [
+        (["The Eiffel Tower is in Paris.", "It was completed in 1889."], 2 / 3, 1.0),
+        (["Gustave Eiffel built it.", "The tower was completed in 1889."], 1 / 3, 0.5),
+        (["Paris has many sights.", "The Eiffel Tower was completed in 1889."], 0.0, 0.0),
+        (["The", "Eiffel."], 0.0, 0.5),
+        (["of the"], 0.0, 0.0),
+    ],
+)
+def test_a_context_that_begins_with_the_subject_is_told_from_one_that_mentions_it(sentences, lead, first):
+    assert measure_question(QUESTION, read_sentences(sentences)).values[3:] == (pytest.approx(lead), first)
 
 
 def test_many_pieces_are_found_as_few_are():

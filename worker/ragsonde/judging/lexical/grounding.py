@@ -26,7 +26,8 @@ def find_ungrounded(
 ) -> list[str]:
     """The answer's numbers and names, as written, that neither a context nor the question holds; at most 20.
 
-    A name is a word with a capital that does not begin a sentence, or with one after its first letter.
+    A name is a word with a capital after its first letter, or with one at its beginning that the sentence
+    does not explain: it does not begin it, it is all of it, or another word with a capital follows at once.
 
     Args:
         sentences: of the answer.
@@ -53,9 +54,14 @@ def find_ungrounded(
 
 def _list_terms(sentences: Sequence[str]) -> Iterator[str]:
     for sentence in sentences:
-        for place, match in enumerate(_TERM.finditer(sentence)):
+        matches = list(islice(_TERM.finditer(sentence), _MOST_CANDIDATES))
+        for place, match in enumerate(matches):
             term = match.group()
+            is_named = place > 0 or len(matches) == 1 or _leads_name(matches[0], matches[1], sentence)
             has_inner_capital = term[1:] != term[1:].lower()
-            is_capitalised_inside = place > 0 and len(term) > 1 and term[0].isupper()
-            if term[0].isdigit() or has_inner_capital or is_capitalised_inside:
+            if term[0].isdigit() or has_inner_capital or (is_named and len(term) > 1 and term[0].isupper()):
                 yield term
+
+
+def _leads_name(first: re.Match[str], second: re.Match[str], sentence: str) -> bool:
+    return sentence[first.end() : second.start()] == " " and second.group()[0].isupper()

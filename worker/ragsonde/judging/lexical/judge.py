@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragsonde.judging.lexical.heads import Weights
     from ragsonde_schemas.trace import Trace
 
-RULES_VERSION = "1"
+RULES_VERSION = "2"
 """Of everything here that is not a fitted number: raise it whenever verdicts may change."""
 
 _SHARED_ENOUGH = 0.5

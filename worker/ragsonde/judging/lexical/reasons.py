@@ -13,6 +13,8 @@ _WORDING = {
     "q_cov": "holds {share} of the question's words",
     "q_sent": "has a sentence with {share} of the question's words",
     "q_gram": "holds {share} of the question's letter sequences",
+    "q_lead": "begins with a sentence with {share} of the question's words",
+    "q_first": "begins with words of the question",
     "a_new": "holds {share} of the answer's own words",
     "a_sent": "has a sentence with {share} of the answer's own words",
     "joint": "has a sentence with {share} of both question and answer",
