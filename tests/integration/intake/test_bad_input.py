@@ -58,13 +58,13 @@ class Mended(NamedTuple):
 
 BAD = {
     "empty body": Bad(b"", "empty_body", "found no byte"),
-    "truncated JSON": Bad(message()[:-20], "invalid_json", "line 1"),
+    "truncated JSON": Bad(message()[:-20], "invalid_json", "column"),
     "a list of numbers": Bad(b"[1, 2]", "unknown_format", "[0]: found number 1"),
     "another object": Bad(b'{"event": "click"}', "unknown_format", "event"),
-    "a word": Bad(b"hello", "invalid_json", "line 1"),
+    "a word": Bad(b"hello", "invalid_json", "column"),
     "5 MB": Bad(message(answer="x" * 5_000_000), "oversize", "expected at most 1048576"),
     "invalid UTF-8": Bad(b'{"trace_id": "\xff", "query": "q"}', "invalid_utf8", "0xff"),
-    "a raw NUL": Bad(b'{"trace_id": "a\x00b", "query": "q"}', "invalid_json", "line 1"),
+    "a raw NUL": Bad(b'{"trace_id": "a\x00b", "query": "q"}', "invalid_json", "column"),
     "deep nesting": Bad(message()[:-1] + b', "x": ' + b"[" * 65 + b"]" * 65 + b"}", "invalid_json", "64"),
     "very deep nesting": Bad(b"[" * 100_000, "invalid_json", "64"),
     "NaN": Bad(message()[:-1] + b', "latency_ms": NaN}', "invalid_json", "NaN at column"),
