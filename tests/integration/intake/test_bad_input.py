@@ -92,12 +92,6 @@ BAD = {
         "gzip",
         content_type=BYTES,
     ),
-    "an index that no list reaches": Bad(
-        write_export(make_span(1, attributes={"retrieval.documents.999999999.document.content": "x"})),
-        "over_limit",
-        "999999999",
-        content_type=BYTES,
-    ),
     "a span without trace id": Bad(
         write_export(make_span(1)).replace(bytes.fromhex(TRACE_ID), bytes(16)),
         "bad_trace_id",
