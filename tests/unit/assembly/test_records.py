@@ -257,11 +257,11 @@ def test_spans_that_come_one_by_one_never_give_two_turns_one_key_nor_a_new_key_t
     ],
     ids=["a chain", "a circle", "a star", "orphans", "roots and orphans"],
 )
-def test_ten_thousand_spans_are_gathered_within_a_second(parents):
+def test_ten_thousand_spans_are_gathered_in_linear_time(parents):
     spans = [make_span(number, parents(number), kind="LLM") for number in range(1, 10_001)]
     began = time.process_time()
     gather_records(spans, format_name="otlp_json")
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 5, "about 0.5 s on a quiet machine, minutes if it were quadratic"
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,16 @@ STEPS = st.lists(
 def test_with_union_nothing_that_an_outermost_retriever_delivered_is_lost(steps):
     tree = StepTree([ROOT, *steps])
     (found,) = choose_contexts(tree, options=RetrievalOptions(retrievals="union"))
-    carrying = [step for step in tree.steps if step.kind is StepKind.RETRIEVER and step.documents]
+    retrievers = [step for step in tree.steps if step.kind is StepKind.RETRIEVER]
+    filtered = {
+        step.id
+        for step in retrievers
+        if any(
+            above.kind is StepKind.RETRIEVER and above.documents == () and step.end_ns <= above.end_ns
+            for above in tree.ancestors(step)
+        )
+    }
+    carrying = [step for step in retrievers if step.documents and step.id not in filtered]
     delivered = {document.content for step in tree.outermost(carrying) for document in step.documents}
     assert set() == delivered - {None} - {context.content for context in found.contexts or ()}
 
