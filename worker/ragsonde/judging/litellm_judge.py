@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragsonde.judging.completion import Provider
     from ragsonde.judging.options import JudgeOptions
     from ragsonde_schemas.assessment import Aspect
+    from ragsonde_schemas.rubric import Rubric
     from ragsonde_schemas.trace import Trace
 
 
@@ -29,12 +30,19 @@ class LitellmJudge:
 
     Args:
         options: kind `litellm`.
+        rubrics: the questions that aspect `rubrics` stands for.
         provider: who calls the model; litellm where None.
     """
 
     is_free = False
 
-    def __init__(self, options: JudgeOptions, *, provider: Provider | None = None) -> None:
+    def __init__(
+        self,
+        options: JudgeOptions,
+        *,
+        rubrics: tuple[Rubric, ...] = (),
+        provider: Provider | None = None,
+    ) -> None:
         self.name = options.name
         self.fingerprint = compute_fingerprint(
             options.kind,
@@ -43,11 +51,12 @@ class LitellmJudge:
             temperature=options.temperature,
         )
         self._options = options
+        self._rubrics = rubrics
         self._provider = provider or LitellmProvider(options)
 
     def estimate(self, trace: Trace, aspects: frozenset[Aspect]) -> WorstCase:
         """The most that asking about this trace may take: every call, one longer reply and one repair."""
-        prompt = render_prompt(trace, aspects, reasons=self._options.reasons)
+        prompt = render_prompt(trace, aspects, reasons=self._options.reasons, rubrics=self._rubrics)
         calls = self._options.max_calls + _EXTRA_CALLS
         characters = len(prompt.system) + len(prompt.user)
         tokens = calls * (characters + 2 * self._options.max_tokens)
@@ -70,7 +79,7 @@ class LitellmJudge:
             JudgePausedError: somebody must act first.
         """
         own = time.monotonic() + self._options.deadline_seconds
-        prompt = render_prompt(trace, aspects, reasons=self._options.reasons)
+        prompt = render_prompt(trace, aspects, reasons=self._options.reasons, rubrics=self._rubrics)
         if not prompt.aspects:
             return Assessment()
         exchange = Exchange(

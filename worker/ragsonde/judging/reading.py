@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.judging.reply import UnreadableReplyError, find_gaps, normalise_reply, parse_reply
+from ragsonde.scoring.rubric_verdicts import find_ratings_fault
 from ragsonde.scoring.verdicts import read_assessment
-from ragsonde_schemas.assessment import Assessment, Fault
+from ragsonde_schemas.assessment import Aspect, Assessment, Fault
 from ragsonde_schemas.errors import Cause
 
 if TYPE_CHECKING:
@@ -82,7 +83,10 @@ def fail_reading(
 
 
 def _assess(found: dict[str, Any], *, prompt: Prompt, trace: Trace) -> Assessment:
-    raw = normalise_reply(found, keys=prompt.keys)
+    raw = normalise_reply(found, keys=prompt.keys, rubrics=prompt.rubrics)
     assessment = read_assessment(raw, trace, aspects=prompt.aspects)
     faults = find_gaps(found, aspects=prompt.aspects) | assessment.faults
+    if assessment.rubrics is not None:
+        fault = find_ratings_fault(prompt.rubrics, assessment.rubrics)
+        faults |= {} if fault is None else {Aspect.RUBRICS: fault}
     return assessment.model_copy(update={"faults": faults})

@@ -14,7 +14,7 @@ from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeOptions
 from ragsonde.receiver.options import ReceiverOptions
-from ragsonde.scoring.table import FORMULAS
+from ragsonde.scoring.table import DEFAULT_FORMULAS
 from ragsonde.settings.secrets import has_valid_port
 from ragsonde_schemas.value import Value
 
@@ -64,7 +64,7 @@ def _split_commas(value: object) -> object:
 
 
 def _default_scorers() -> dict[str, dict[str, Any] | None]:
-    return {formula.id: None for formula in FORMULAS}
+    return {formula.id: None for formula in DEFAULT_FORMULAS}
 
 
 Count = Annotated[int, BeforeValidator(_refuse_boolean), Field(ge=1)]
