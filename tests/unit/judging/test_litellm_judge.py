@@ -159,8 +159,6 @@ def test_a_reply_cut_off_is_asked_for_with_twice_the_room(llm):
         ("400", Cause.JUDGE_REJECTED_REQUEST),
         ("content_policy", Cause.CONTENT_REFUSED),
         ("content_filter", Cause.CONTENT_REFUSED),
-        ("context_window", Cause.CONTEXT_WINDOW_EXCEEDED),
-        ("413", Cause.CONTEXT_WINDOW_EXCEEDED),
     ],
 )
 def test_a_refused_request_is_a_cause_for_all_aspects_after_one_call(llm, outcome, cause):
