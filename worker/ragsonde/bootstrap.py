@@ -24,7 +24,7 @@ from ragsonde.judging.surroundings import Surroundings
 from ragsonde.judging.table import build_judges
 from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.stages import STAGES, Stages
-from ragsonde.plugins import load_formats
+from ragsonde.plugins import load_formats, load_formulas, load_judge_kinds
 from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.scoring.options import describe, suggest
 from ragsonde.scoring.table import build_scorers
@@ -98,7 +98,7 @@ def build_worker(
         ConfigError, InputError: a scorer, a judge or a URL is configured wrong.
     """
     clock, consumption, stopping = clock or SystemClock(), Consumption(), threading.Event()
-    scorers = build_scorers(settings.scorers)
+    scorers = build_scorers(settings.scorers, formulas=load_formulas())
     limits = settings.message_limits
     engine = build_engine(database_url, application_name="ragsonde-worker")
     judges = build_judges(
@@ -107,6 +107,8 @@ def build_worker(
             states=PostgresJudgeStates(engine, clock=clock),
             on_circuit=lambda judge, model, is_open: sink.on_circuit(judge, model, is_open=is_open),
         ),
+        scorers=scorers,
+        added=load_judge_kinds(),
     )
     series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}

@@ -31,6 +31,7 @@ MEANINGS: dict[str, str] = {
     Cause.JUDGE_UNAVAILABLE: "the judge could not be reached, or was overloaded, on every try",
     Cause.JUDGE_REJECTED_REQUEST: "the provider rejected the request: check the judge's model and options",
     Cause.JUDGE_RETIRED: "the judge is no longer configured as it was when the trace came",
+    Cause.BUDGET_SPENT: "the judge's budget was spent: raise it, or sample fewer traces",
     Cause.CONTENT_EXPIRED: "the texts were dropped by retention before the trace was judged",
     Cause.REPEATED_CRASH: "judging this trace ended the process twice, so it is not tried again",
     Cause.INTERNAL_ERROR: "a fault of ragsonde itself: the log says more",

@@ -149,7 +149,9 @@ def evaluate(
         fail_under or [], has_each=fail_each, max_unscored=max_unscored, scorers=chosen, asserted=asserted
     )
     asked = load_target(target, timeout_seconds=target_timeout) if target else None
-    evaluation = Evaluation(chosen, choose_judge(judge, settings=settings), asked, on_away=AwayNotes())
+    evaluation = Evaluation(
+        chosen, choose_judge(judge, settings=settings, scorers=chosen), asked, on_away=AwayNotes()
+    )
     rules = build_rules(settings.extraction, limits=settings.message_limits)
     items, bad_count = read_file(file, rules=rules, skip_bad=skip_bad)
     annotations = read_annotations(against, items, form=output.value)

@@ -19,21 +19,25 @@ if TYPE_CHECKING:
     from ragsonde.judging.model_options import FallbackOptions
     from ragsonde.judging.options import JudgeOptions
     from ragsonde.judging.surroundings import Surroundings
+    from ragsonde_schemas.rubric import Rubric
 
 logger = logging.getLogger(__name__)
 
 
-def build_llm_judge(options: JudgeOptions, surroundings: Surroundings | None) -> LlmChain:
+def build_llm_judge(
+    options: JudgeOptions, surroundings: Surroundings | None, rubrics: tuple[Rubric, ...] = ()
+) -> LlmChain:
     """The judge that the options describe.
 
     Args:
         options: kind `litellm`.
         surroundings: of a deployment. None outside of one: whoever asks has no other work, so he waits for
             room, tries a judge that is away himself, and is told at once of one that refuses.
+        rubrics: what it may be asked to rate.
     """
     models = [options, *(_replace_model(options, fallback) for fallback in options.fallbacks)]
     return LlmChain(
-        [LitellmJudge(one, provider=_build_provider(one, surroundings)) for one in models],
+        [LitellmJudge(one, provider=_build_provider(one, surroundings), rubrics=rubrics) for one in models],
         states=UnsharedStates() if surroundings is None else surroundings.states,
         room=Room(
             options.name,

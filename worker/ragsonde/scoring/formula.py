@@ -128,6 +128,7 @@ class Formula:
         check_options: what the options must fulfil together.
         is_named: it is configured as `id:name`, any number of times.
         is_default: it is on where nothing is configured.
+        example: a line under `scorers:` that configures it; '' where its id and no option is enough.
     """
 
     id: str
@@ -150,6 +151,7 @@ class Formula:
     check_options: OptionsCheck | None = None
     is_named: bool = False
     is_default: bool = False
+    example: str = ""
 
     @property
     def needs(self) -> frozenset[Aspect]:
@@ -160,6 +162,11 @@ class Formula:
     def needs_with_reference(self) -> frozenset[Aspect]:
         """Aspects it needs with default options, for a trace with a reference."""
         return self.find_needs({}, True)
+
+    @property
+    def configuration(self) -> str:
+        """A line under `scorers:` that turns it on."""
+        return self.example or f"{self.id}: {{}}"
 
     @property
     def options(self) -> tuple[Option[Any], ...]:

@@ -39,14 +39,14 @@ WIDER_FORMULAS: tuple[Formula, ...] = (
         ),
         remedies=(
             Remedy(
-                sign="claims are not supported while the contexts are relevant",
-                evidence="the reason in `ragsonde why` quotes them",
-                action="have the prompt demand that the answer keeps to the contexts",
+                sign="claims lack support though the contexts are relevant",
+                evidence="the reason in `ragsonde why`",
+                action="have the prompt keep the answer to the contexts",
             ),
             Remedy(
-                sign="claims are not supported and the contexts are poor too",
-                evidence="weighted relevance or signal share of the same traces",
-                action="mend retrieval first: an answer without support cannot be faithful",
+                sign="claims lack support and the contexts are poor too",
+                evidence="weighted relevance of the same traces",
+                action="mend retrieval first",
             ),
         ),
         comparison=Comparison(
@@ -72,8 +72,8 @@ WIDER_FORMULAS: tuple[Formula, ...] = (
         remedies=(
             Remedy(
                 sign="the answer speaks of other things than were asked",
-                evidence="the reason in `ragsonde why` quotes them",
-                action="have the prompt ask for a short answer to the question alone",
+                evidence="the reason in `ragsonde why`",
+                action="have the prompt ask for the answer alone",
             ),
         ),
         comparison=Comparison(
@@ -105,8 +105,8 @@ WIDER_FORMULAS: tuple[Formula, ...] = (
         remedies=(
             Remedy(
                 sign="statements of the reference are lacking",
-                evidence="the reason in `ragsonde why` quotes them",
-                action="add what is missing to the index, or retrieve more contexts",
+                evidence="the reason in `ragsonde why`",
+                action="add what is missing to the index",
             ),
             EMBEDDINGS,
         ),
@@ -186,6 +186,7 @@ WIDER_FORMULAS: tuple[Formula, ...] = (
         find_own_fault=rubric.find_own_fault,
         check_options=rubric.check_options,
         is_named=True,
+        example="rubric:tone: {question: Is the answer polite?, points: 5}",
         evidence=Evidence.ANSWER,
         bands=(
             Band(1.0, "best", "best: the highest rating"),
@@ -196,9 +197,9 @@ WIDER_FORMULAS: tuple[Formula, ...] = (
         ),
         remedies=(
             Remedy(
-                sign="ratings do not match what people say of the same traces",
-                evidence="the rating in `ragsonde why`, beside your own",
-                action="make the question narrower, and say in it what the ends of the scale mean",
+                sign="ratings differ from what people say of the same traces",
+                evidence="the rating in `ragsonde why`",
+                action="narrow the question, say in it what each end means",
             ),
         ),
         comparison=Comparison(

@@ -167,7 +167,7 @@ class Settings(Value):
     @property
     def deadline_seconds(self) -> float:
         """How long one evaluation may take: the longest deadline of a judge that calls somebody."""
-        calling = [one.deadline_seconds for one in self.judges if one.kind is JudgeKind.LITELLM]
+        calling = [one.deadline_seconds for one in self.judges if one.calls_somebody]
         return max(calling, default=DEFAULT_DEADLINE_SECONDS)
 
     @property
@@ -206,7 +206,7 @@ class Settings(Value):
 
     def _check_deadlines(self) -> Iterator[str]:
         """One delivery asks all judges in turn, so their deadlines add up."""
-        calling = [judge for judge in self.judges if judge.kind is JudgeKind.LITELLM]
+        calling = [judge for judge in self.judges if judge.calls_somebody]
         total = sum(judge.deadline_seconds for judge in calling)
         if total + LEASE_MARGIN_SECONDS < DELIVERY_SECONDS:
             return
