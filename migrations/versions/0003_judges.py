@@ -67,7 +67,6 @@ def create_judges() -> None:
         sa.Column("answered_model", sa.Text),
         moment("paused_since", nullable=True),
         moment("paused_until", nullable=True),
-        sa.Column("pause_cause", sa.Text),
         sa.Column("pause_message", sa.Text),
         sa.Column("hour_shares", sa.ARRAY(sa.Double)),
         sa.PrimaryKeyConstraint("judge", "fingerprint", name=op.f("pk_judge_state")),

@@ -31,6 +31,14 @@ class Aspect(StrEnum):
     """the sentences on the question's subject"""
     STATEMENTS = "statements"
     """statements extracted from the contexts, each relevant or not"""
+    CLAIMS = "claims"
+    """claims of the answer, each supported by the contexts or not"""
+    ANSWER_STATEMENTS = "answer_statements"
+    """statements of the answer, each relevant to the question or not"""
+    REFERENCE_STATEMENTS = "reference_statements"
+    """statements of the reference, each attributed to the contexts or not"""
+    RUBRICS = "rubrics"
+    """the user's own questions, each with a rating"""
 
 
 PER_CONTEXT = frozenset({Aspect.RELEVANT, Aspect.SUPPORTS, Aspect.LEVEL, Aspect.USED})
@@ -43,6 +51,14 @@ class Level(StrEnum):
     MEDIUM = "medium"
     LOW = "low"
     NONE = "none"
+
+
+class Certainty(StrEnum):
+    """A verdict that may be open."""
+
+    YES = "yes"
+    NO = "no"
+    UNSURE = "unsure"
 
 
 class ContextVerdict(Value):
@@ -64,6 +80,39 @@ class StatementVerdict(Value):
     reason: str | None = None
 
 
+class ClaimVerdict(Value):
+    """A claim of the answer, whether the contexts support it, and the numbers of those that do."""
+
+    text: str
+    supported: Certainty
+    contexts: tuple[str, ...] = ()
+
+
+class AnswerStatementVerdict(Value):
+    """A statement of the answer, and whether it is relevant to the question."""
+
+    text: str
+    relevant: Certainty
+
+
+class ReferenceStatementVerdict(Value):
+    """A statement of the reference, and whether it can be attributed to the contexts."""
+
+    text: str
+    attributed: bool
+
+
+class RubricVerdict(Value):
+    """The rating of one rubric, as it was written.
+
+    Attributes:
+        digest: of the rubric that was asked; None where that is not known, as in people's annotations.
+    """
+
+    rating: str
+    digest: str | None = None
+
+
 class Fault(Value):
     """Why an aspect cannot be used: its scorers become error(cause), never a number."""
 
@@ -81,6 +130,7 @@ class Assessment(Value):
         contexts: by context number; when not None it holds every context of the trace, blank ones too.
         essential, relevant_sentences: sentence numbers of this trace, in order; a context's own number
             stands expanded to all its sentences.
+        rubrics: ratings by the rubric's name.
         insufficient: the contexts do not suffice to answer.
         sentences_shown: numbers of the sentences the judge saw; None = all.
         head: which head of the lexical judge gave the verdicts.
@@ -100,6 +150,10 @@ class Assessment(Value):
     insufficient: bool | None = None
     relevant_sentences: tuple[str, ...] | None = None
     statements: tuple[StatementVerdict, ...] | None = None
+    claims: tuple[ClaimVerdict, ...] | None = None
+    answer_statements: tuple[AnswerStatementVerdict, ...] | None = None
+    reference_statements: tuple[ReferenceStatementVerdict, ...] | None = None
+    rubrics: dict[str, RubricVerdict] | None = None
     reason: str | None = None
     faults: dict[Aspect, Fault] = Field(default_factory=dict)
     sentences_shown: tuple[str, ...] | None = None

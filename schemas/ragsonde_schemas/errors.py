@@ -51,6 +51,9 @@ class Cause(StrEnum):
     FILTERED_EMPTY = "filtered_empty"
     NO_QUERY = "no_query"
     NO_ANSWER = "no_answer"
+    NO_REFERENCE = "no_reference"
+    NO_CLAIMS = "no_claims"
+    NO_RELEVANT_CONTEXT = "no_relevant_context"
     # error: there should have been a number
     EXTRACTION_FAILED = "extraction_failed"
     NOT_ASSESSED = "not_assessed"
@@ -140,11 +143,13 @@ class JudgePausedError(RagsondeError):
 
     Attributes:
         judge: its configured name.
+        told: the message without the name.
         calls: what was asked, and may have been paid, until then.
     """
 
     def __init__(self, judge: str, message: str, *, calls: tuple[JudgeCall, ...] = ()) -> None:
         self.judge = judge
+        self.told = message
         self.calls = calls
         super().__init__(f"judge {judge}: {message}")
 

@@ -12,7 +12,8 @@ class JudgeCall(Value):
     """One call to a provider.
 
     Attributes:
-        purpose: `assess`, `repair` or `length` (once more with room for a longer reply).
+        purpose: `assess`, `repair`, `length` (once more with room for a longer reply) or `trim` (once more
+            with half of the contexts).
         outcome: `ok`, the cause that made the reply unusable, or `judge_unavailable` where none came.
         cost_usd: None = unknown price, which is not 0.
         reply: the raw text, bounded; evidence.

@@ -14,8 +14,7 @@ class JudgeState(Value):
         epoch: counts the models that have answered under one fingerprint, from 1.
         answered_model: the model of this epoch; None before one has answered.
         paused_until: it is not asked before, but for one probe; None = not paused.
-        pause_cause: a word for what the provider refused.
-        pause_message: what to do about it.
+        pause_message: what the provider refused, and what to do about it.
     """
 
     judge: str
@@ -23,5 +22,4 @@ class JudgeState(Value):
     epoch: int = 1
     answered_model: str | None = None
     paused_until: datetime | None = None
-    pause_cause: str | None = None
     pause_message: str | None = None

@@ -10,7 +10,13 @@ from ragsonde.extraction.sentences import number_sentences
 from ragsonde_schemas.assessment import Aspect
 from ragsonde_schemas.trace import Context, Extraction, Reference, Trace, Turn
 
-ALL_ASPECTS = frozenset(Aspect) - {Aspect.STATEMENTS}
+WIDER_ASPECTS = frozenset(
+    {Aspect.CLAIMS, Aspect.ANSWER_STATEMENTS, Aspect.REFERENCE_STATEMENTS, Aspect.RUBRICS}
+)
+"""Of scorers that are off by default; only an LLM or a person assesses them."""
+
+ALL_ASPECTS = frozenset(Aspect) - WIDER_ASPECTS - {Aspect.STATEMENTS}
+"""Of the five scorers with their defaults."""
 
 
 def make_trace(

@@ -7,7 +7,7 @@ import pytest
 
 from golden.peer_cases import read_config, read_recorded, read_trace
 from ragsonde.scoring.outcomes import score
-from ragsonde.scoring.table import FORMULAS, build_scorers
+from ragsonde.scoring.table import DEFAULT_FORMULAS, build_scorers
 from ragsonde.scoring.verdicts import read_assessment
 from ragsonde_schemas.errors import ConfigError
 
@@ -16,7 +16,7 @@ CASES = json.loads((Path(__file__).parent / "five_scorers.json").read_text(encod
 
 def test_the_file_holds_83_cases_of_all_five_scorers():
     assert len(CASES) == 83
-    assert {case["scorer"] for case in CASES} == {formula.id for formula in FORMULAS}
+    assert {case["scorer"] for case in CASES} == {formula.id for formula in DEFAULT_FORMULAS}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])

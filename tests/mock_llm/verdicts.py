@@ -7,6 +7,10 @@ or more letters or digits, lower case:
     level      high from two shared words on, medium for one, none else
     used       it shares two words with the answer
     supports   it shares a word with the reference
+    claims     the sentences of the answer: supported by the contexts that share two words with them
+    answer     its sentences: relevant where they share a word with the question, else unsure
+    reference  its sentences: attributed where a context shares two words
+    rubrics    the best rating of each
     sentences  relevant: shares a word with the question; needed: the sentence that shares most of them
 """
 
@@ -18,8 +22,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 WORD = re.compile(r"\w{4,}")
+RATING = re.compile(r"Rating: (?:a whole number from \d+ \(worst\) to (\d+) \(best\)|one of (\"[^\"]*\"))")
 SENTENCE = re.compile(r"(\d+)\.(\d+) (.*)")
-KEYS = ("c", "k", "r", "y", "s", "u", "t", "rel", "need", "ins", "miss", "st", "why")
+KEYS = ("c", "k", "r", "y", "s", "u", "t", "rel", "need", "ins", "miss", "st", "cl", "as", "rs", "rub", "why")
 
 
 @dataclass
@@ -30,6 +35,7 @@ class Prompt:
     question: str = ""
     answer: str = ""
     reference: str = ""
+    ratings: tuple[str, ...] = ()
     contexts: dict[str, str] = field(default_factory=dict)
     sentences: dict[str, str] = field(default_factory=dict)
 
@@ -43,7 +49,10 @@ def read_prompt(messages: list[dict[str, Any]]) -> Prompt:
     """The keys that the instructions ask for and the data that the first user message holds."""
     system = next((m["content"] for m in messages if m["role"] == "system"), "")
     body = next((m["content"] for m in messages if m["role"] == "user"), "")
-    prompt = Prompt(keys=frozenset(key for key in KEYS if f'"{key}"' in system))
+    prompt = Prompt(
+        keys=frozenset(key for key in KEYS if f'"{key}"' in system),
+        ratings=tuple(best for scale, best in RATING.findall(system) for best in [scale or json.loads(best)]),
+    )
     fence, _, rest = body.partition("\n")
     section = ""
     for line in rest.split("\n"):
@@ -95,6 +104,19 @@ def form_reply(prompt: Prompt) -> dict[str, Any]:
             {"k": number.partition(".")[0], "x": prompt.sentences[number], "y": int(shared > 0)}
             for number, shared in hits.items()
         ],
+        "cl": [
+            {"x": text, "v": "yes" if numbers else "no", "in": numbers}
+            for text in _split(prompt.answer)
+            for numbers in [_find_support(text, prompt)]
+        ],
+        "as": [
+            {"x": text, "v": "yes" if _words(text) & question else "unsure"} for text in _split(prompt.answer)
+        ],
+        "rs": [
+            {"x": text, "v": "yes" if _find_support(text, prompt) else "no"}
+            for text in _split(prompt.reference)
+        ],
+        "rub": [{"k": str(number), "v": best} for number, best in enumerate(prompt.ratings, start=1)],
         "why": "word overlap",
     }
     return {key: value for key, value in reply.items() if key in prompt.keys}
@@ -115,6 +137,14 @@ def obey(prompt: Prompt) -> str:
             {key: best for key, best in (("r", 3), ("y", 1), ("s", 1), ("u", 1)) if key in verdict}
         )
     return json.dumps(reply)
+
+
+def _split(text: str) -> list[str]:
+    return [part.strip() for part in re.split(r"(?<=[.!?])\s+", text) if part.strip()]
+
+
+def _find_support(text: str, prompt: Prompt) -> list[str]:
+    return [number for number, found in prompt.contexts.items() if len(_words(found) & _words(text)) > 1]
 
 
 def _words(text: str) -> set[str]:

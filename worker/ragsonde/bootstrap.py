@@ -20,10 +20,11 @@ from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.consumption import Consumption
 from ragsonde.intake.delivery_guard import DeliveryGuard, log_trace_fault
 from ragsonde.intake.isolation import ThreadIsolation
+from ragsonde.judging.surroundings import Surroundings
 from ragsonde.judging.table import build_judges
 from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.stages import STAGES, Stages
-from ragsonde.plugins import load_formats
+from ragsonde.plugins import load_formats, load_formulas, load_judge_kinds
 from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.scoring.options import describe, suggest
 from ragsonde.scoring.table import build_scorers
@@ -31,6 +32,7 @@ from ragsonde.settings.effective import hash_settings
 from ragsonde.storage.assessment_cache import PostgresAssessmentCache
 from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.engine import build_engine, ping
+from ragsonde.storage.judge_states import PostgresJudgeStates
 from ragsonde.storage.parking_store import PostgresParkingStore
 from ragsonde.storage.sample_rates import PostgresSampleRates
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from ragsonde.exposition.http import Route
-    from ragsonde.ports import Judge
+    from ragsonde.ports import Clock, Judge
     from ragsonde.scoring.scorer import Scorer
     from ragsonde.settings import Settings
 
@@ -80,17 +82,34 @@ class WorkerParts:
     stopping: threading.Event
 
 
-def build_worker(settings: Settings, *, broker_url: str, database_url: str, version: str) -> WorkerParts:
+def build_worker(
+    settings: Settings, *, broker_url: str, database_url: str, version: str, clock: Clock | None = None
+) -> WorkerParts:
     """The parts of a worker process; nothing connects before it is used.
+
+    Args:
+        settings: as read.
+        broker_url: where messages come from.
+        database_url: where all is stored.
+        version: of ragsonde, as shown.
+        clock: None: the machine's.
 
     Raises:
         ConfigError, InputError: a scorer, a judge or a URL is configured wrong.
     """
-    clock, consumption, stopping = SystemClock(), Consumption(), threading.Event()
-    scorers = build_scorers(settings.scorers)
-    judges = build_judges(settings.judges)
+    clock, consumption, stopping = clock or SystemClock(), Consumption(), threading.Event()
+    scorers = build_scorers(settings.scorers, formulas=load_formulas())
     limits = settings.message_limits
     engine = build_engine(database_url, application_name="ragsonde-worker")
+    judges = build_judges(
+        settings.judges,
+        surroundings=Surroundings(
+            states=PostgresJudgeStates(engine, clock=clock),
+            on_circuit=lambda judge, model, is_open: sink.on_circuit(judge, model, is_open=is_open),
+        ),
+        scorers=scorers,
+        added=load_judge_kinds(),
+    )
     series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
     parking = PostgresParkingStore(engine, clock=clock)
@@ -199,7 +218,14 @@ def build_worker_series(
         WORKER_SERIES,
         known=KnownLabels(
             judges=tuple(labels.values()),
-            models=tuple((labels[one.name], one.model) for one in settings.judges if one.model),
+            models=tuple(
+                dict.fromkeys(
+                    (labels[one.name], model)
+                    for one in settings.judges
+                    for model in (one.model, *(fallback.model for fallback in one.fallbacks))
+                    if model
+                )
+            ),
             scorers=tuple(
                 scorer_label(scorer.instance, version) for scorer in scorers for version in scorer.versions
             ),

@@ -8,9 +8,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ragsonde.exposition.labels import judge_label
-from ragsonde.exposition.series import JUDGE_BUDGET_RATIO, JUDGE_SAMPLE_RATE
+from ragsonde.exposition.series import JUDGE_BUDGET_RATIO, JUDGE_PAUSED, JUDGE_SAMPLE_RATE
 from ragsonde.monitor import Job
 from ragsonde.sampling import choose_rate, foresee_share, foresee_traces, measure_spent
+from ragsonde.storage.judge_states import read_paused
 from ragsonde.storage.reservations import begin_period
 from ragsonde.storage.sample_rates import HourlyRate, count_looked_at, read_profile, read_rates, write_rates
 from ragsonde.storage.spending import read_spent, write_profile
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-RATES, BUDGETS = "rates", "budgets"
-JUDGE_JOB_NAMES = (RATES, BUDGETS)
+RATES, BUDGETS, PAUSES = "rates", "budgets", "pauses"
+JUDGE_JOB_NAMES = (RATES, BUDGETS, PAUSES)
 RATE_SECONDS = 60.0
 BUDGET_SECONDS = 15.0
+PAUSE_SECONDS = 15.0
 HOUR = timedelta(hours=1)
 
 
@@ -54,6 +56,7 @@ class JudgeChores:
         return (
             Job(name=RATES, interval_seconds=RATE_SECONDS, run=self.set_rates),
             Job(name=BUDGETS, interval_seconds=BUDGET_SECONDS, run=self.show_budgets, is_exclusive=False),
+            Job(name=PAUSES, interval_seconds=PAUSE_SECONDS, run=self.show_pauses, is_exclusive=False),
         )
 
     def set_rates(self) -> None:
@@ -97,6 +100,17 @@ class JudgeChores:
                 (by_name[judge], app): rate
                 for (app, judge), (_, rate) in read_rates(self.engine, now=now).items()
                 if judge in by_name
+            },
+        )
+
+    def show_pauses(self) -> None:
+        """Shows for each judge whether it is paused."""
+        paused = read_paused(self.engine)
+        self.series.replace(
+            JUDGE_PAUSED,
+            {
+                (self._label(options),): float((options.name, self.fingerprints[options.name]) in paused)
+                for options in self.judges
             },
         )
 

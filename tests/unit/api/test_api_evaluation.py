@@ -15,7 +15,7 @@ from ragsonde.api.evaluation import Evaluation, choose_judge, choose_scorers
 from ragsonde.api.report import TARGET_FAILED
 from ragsonde.api.traces import Item
 from ragsonde.judging.options import JudgeKind, JudgeOptions
-from ragsonde.scoring.table import FORMULAS, build_scorers
+from ragsonde.scoring.table import DEFAULT_FORMULAS, build_scorers
 from ragsonde_schemas.errors import (
     Cause,
     ConfigError,
@@ -253,7 +253,7 @@ def test_the_lexical_judge_needs_neither_service_nor_settings():
 def test_scorers_are_chosen_by_names_options_or_themselves():
     by_table = choose_scorers(None)
 
-    assert [scorer.instance for scorer in by_table] == [formula.id for formula in FORMULAS]
+    assert [scorer.instance for scorer in by_table] == [formula.id for formula in DEFAULT_FORMULAS]
     assert choose_scorers(by_table) == by_table
     assert choose_scorers(["context_position"]) == by_table[:1]
     assert choose_scorers("context_position") == by_table[:1]
@@ -286,7 +286,11 @@ def test_a_judge_of_ones_own_is_taken_as_it_is():
     [
         ("gpt", InputError, "judge 'gpt': expected lexical, recorded:FILE, or the options"),
         ("recorded:/no/such/file", InputError, "/no/such/file"),
-        ({"kind": "lexcal"}, ConfigError, r"judge\.kind: found 'lexcal', expected 'lexical'"),
+        (
+            {"kind": "lexcal"},
+            ConfigError,
+            r"judge\.kind: found 'lexcal', expected 'lexical', .*did you mean lexical",
+        ),
         ({"kind": "litellm", "name": "gpt"}, ConfigError, "needs `model`"),
         ({"kind": "lexical", "sampl": 1}, ConfigError, r"judge\.sampl: unknown setting; did you mean sample"),
     ],

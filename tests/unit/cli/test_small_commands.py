@@ -7,6 +7,7 @@ import pytest
 from fakes.traces import REFUND
 from ragsonde.cli.main import COMMANDS, run
 from ragsonde.scoring.table import FORMULAS
+from ragsonde.scoring.wider_table import WIDER_FORMULAS
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.wire import wire_schema
 
@@ -116,6 +117,7 @@ def test_list_scorers_explains_bands_options_and_what_to_try(capsys):
             *(band.words for band in formula.bands),
             *(remedy.action for remedy in formula.remedies),
             *(option.meaning for option in formula.options),
+            *([] if formula.is_default else [formula.configuration]),
         ]:
             assert " ".join(expected.split()) in text
 
@@ -143,9 +145,11 @@ def test_list_scorers_tells_instances_from_what_is_not_used(capsys):
         ("context_relevance", False),
         ("essential_context", False),
         ("statement_relevancy", False),
+        *((formula.id, False) for formula in WIDER_FORMULAS),
     ]
     assert (scorers[0]["formula"], scorers[0]["threshold"]) == ("context_position", 0.5)
     assert "strict (context_position)" in table
+    assert "rubric:NAME" in table
     assert "not among the settings' scorers" in table
 
 

@@ -23,6 +23,8 @@ def test_a_scorer_is_named_by_instance_basis_and_changed_options(version, label)
 
 def test_a_judge_is_named_with_six_digits_of_its_fingerprint():
     assert judge_label("gpt", "3fa2c1d4e5f60718") == "gpt@3fa2c1"
+    assert judge_label("gpt", "3fa2c1d4e5f60718", 1) == "gpt@3fa2c1"
+    assert judge_label("gpt", "3fa2c1d4e5f60718", 2) == "gpt@3fa2c1.2"
 
 
 def test_a_judge_without_a_known_fingerprint_is_named_alone():

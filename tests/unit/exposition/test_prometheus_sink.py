@@ -144,6 +144,37 @@ def test_a_score_is_observed_under_its_scorer_judge_and_place(board):
     assert board.read("score_squares_total") == {labels: pytest.approx(0.64)}
 
 
+@pytest.mark.parametrize(
+    ("stream", "label"),
+    [
+        ({"judge_epoch": 2}, "gpt@3fa2c1.2"),
+        ({"answered_fingerprint": "bbbbbb0000000000"}, "gpt@bbbbbb"),
+        ({"answered_fingerprint": "bbbbbb0000000000", "judge_epoch": 3}, "gpt@bbbbbb.3"),
+    ],
+)
+def test_another_model_that_answered_is_another_judge_in_series(board, stream, label):
+    result = finish(make_score(0.8), assessment=Assessment(**stream))
+    board.sink.on_finished(make_trace(), make_key(), result)
+    assert set(board.read("score_count")) == {labelled(scorer="context_position", judge=label, **PLACE)}
+    assert set(board.read("evaluations_total")) == {labelled(judge=label, state="scored", cause="")}
+
+
+def test_a_circuit_is_shown_as_long_as_it_is_open():
+    series = Series(WORKER_SERIES, known=KnownLabels(models=((GPT, "openai/mock"),)))
+    sink = PrometheusSink(series, clock=StandingClock(), fingerprints={"gpt": "3fa2c1d4e5f60718"})
+
+    def show() -> list[str]:
+        lines = series.render().body.decode().splitlines()
+        return [line for line in lines if line.startswith("ragsonde_judge_circuit_open{")]
+
+    labels = f'ragsonde_judge_circuit_open{{judge="{GPT}",model="openai/mock"}}'
+    assert show() == [f"{labels} 0.0"]
+    sink.on_circuit("gpt", "openai/mock", is_open=True)
+    assert show() == [f"{labels} 1.0"]
+    sink.on_circuit("gpt", "openai/mock", is_open=False)
+    assert show() == [f"{labels} 0.0"]
+
+
 def test_a_sum_of_floats_falls_on_the_edge_it_means(board):
     raw = 0.1 + 0.2
     assert raw > 0.3

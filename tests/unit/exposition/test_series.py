@@ -35,6 +35,8 @@ REFERENCE = [
     ("judge_cost_unknown_total", "counter", "judge"),
     ("judge_repairs_total", "counter", "judge"),
     ("judge_cache_total", "counter", "judge result"),
+    ("judge_circuit_open", "gauge", "judge model"),
+    ("judge_paused", "snapshot", "judge"),
     ("judge_budget_ratio", "snapshot", "judge period"),
     ("judge_sample_rate", "snapshot", "judge app"),
     ("end_to_end_seconds", "histogram", ""),

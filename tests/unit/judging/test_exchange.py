@@ -75,6 +75,27 @@ def test_an_empty_reply_is_not_shown_again():
     assert "the reply is empty" in provider.asked[1]["messages"][2]["content"]
 
 
+@pytest.mark.parametrize(
+    ("odd", "cause", "told"),
+    [
+        (make_completion("", has_reasoning=True), Cause.EMPTY_REPLY, "reasoning and no words"),
+        (make_completion(" ", has_tool_call=True), Cause.INVALID_REPLY, "calls a tool"),
+        (make_completion(json.dumps(GOOD), choices=2), Cause.INVALID_REPLY, "2 different replies"),
+        (make_completion(json.dumps(GOOD)[:-9]), Cause.INVALID_REPLY, "not the JSON object"),
+    ],
+)
+def test_what_is_no_reply_is_said_and_asked_again(odd, cause, told):
+    exchange, provider = run(odd, reply())
+    assessment = exchange.run()
+    assert told in provider.asked[1]["messages"][-1]["content"]
+    assert purposes(assessment) == [("assess", cause), ("repair", "ok")]
+
+
+def test_words_beside_reasoning_and_a_tool_call_are_a_reply():
+    exchange, _ = run(make_completion(json.dumps(GOOD), has_reasoning=True, has_tool_call=True))
+    assert exchange.run().faults == {}
+
+
 def test_after_the_repair_faults_stay_for_the_aspects_concerned_only():
     exchange, provider = run(reply(need=["7.7"]), reply(need=["8.8"]))
     assessment = exchange.run()

@@ -5,6 +5,7 @@ from itertools import chain, combinations
 
 import pytest
 
+from fakes.judged_traces import WIDER_ASPECTS
 from ragsonde.judging.instructions import (
     KEYS_OF,
     PROMPT_VERSION,
@@ -14,16 +15,28 @@ from ragsonde.judging.instructions import (
 )
 from ragsonde.judging.options import Reasons
 from ragsonde_schemas.assessment import Aspect
+from ragsonde_schemas.rubric import Rubric
 
-EVERYTHING = choose_keys(frozenset(Aspect), reasons=Reasons.CONTEXT)
+RUBRICS = (
+    Rubric(name="tone", question="Is it polite?", ratings=("1", "2", "3"), is_scale=True),
+    Rubric(name="form", question="Is it formal?", ratings=("very", 'not "at all"'), is_scale=False),
+)
 SUBSETS = [
-    frozenset(chosen) for chosen in chain.from_iterable(combinations(Aspect, size) for size in range(1, 9))
+    frozenset(chosen) for chosen in chain.from_iterable(combinations(Aspect, size) for size in range(1, 5))
 ]
 
 
-def test_every_word_of_the_instructions_is_pinned_to_the_prompt_version():
-    digest = sha256(write_instructions(EVERYTHING).encode()).hexdigest()[:12]
-    assert (PROMPT_VERSION, digest) == ("1", "a2eea54bbf49"), (
+@pytest.mark.parametrize(
+    ("aspects", "pinned"),
+    [
+        (frozenset(Aspect) - WIDER_ASPECTS, ("1", "a2eea54bbf49")),
+        (WIDER_ASPECTS, ("1", "0ab0b4f7e9ab")),
+    ],
+    ids=["the five scorers", "the wider set"],
+)
+def test_every_word_of_the_instructions_is_pinned_to_the_prompt_version(aspects, pinned):
+    text = write_instructions(choose_keys(aspects, reasons=Reasons.CONTEXT), RUBRICS)
+    assert (PROMPT_VERSION, sha256(text.encode()).hexdigest()[:12]) == pinned, (
         "raise PROMPT_VERSION with each change of the wording"
     )
 
@@ -42,6 +55,14 @@ def test_keys_of_aspects_that_nobody_needs_are_left_out():
     for key in ("r", "y", "s", "t", "rel", "need", "ins", "miss", "st", "why"):
         assert f'"{key}"' not in text
         assert f"\n{key}: " not in text
+
+
+def test_rubrics_are_told_with_their_numbers_questions_and_ratings():
+    keys = choose_keys(frozenset({Aspect.RUBRICS}), reasons=Reasons.NONE)
+    text = write_instructions(keys, RUBRICS)
+    assert "\n  question 1: Is it polite? Rating: a whole number from 1 (worst) to 3 (best)\n" in text
+    assert text.endswith('  question 2: Is it formal? Rating: one of "very", "not \\"at all\\""')
+    assert "polite" not in write_instructions(keys)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,12 @@ def test_defaults_are_those_of_the_documentation():
             {"kind": "litellm", "model": "m", "api_key": "k", "api_key_env": "E"},
             "api_key and api_key_env are both given: keep one",
         ),
-        ({"kind": "oracle"}, "lexical"),
+        (
+            {"kind": "lexical", "options": {"a": 1}},
+            "`options` is for kinds of installed packages, not lexical",
+        ),
+        ({"kind": "oracle", "model": "m"}, "`model` is for kind litellm, not oracle: put it under `options`"),
+        ({"kind": 5}, "valid string"),
         ({"kind": "lexical", "sample": 1.5}, "less than or equal to 1"),
         ({"kind": "lexical", "colour": "red"}, "colour"),
         ({"kind": "litellm", "model": "m", "temperature": 3}, "less than or equal to 2"),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragsonde.judging.litellm_judge import LitellmJudge
+from ragsonde.judging.llm_chain import LlmChain
 from ragsonde.judging.options import JudgeKind, JudgeOptions
 from ragsonde.judging.recorded import RecordedJudge
 from ragsonde.judging.table import JUDGES, build_judge, build_judges
@@ -18,7 +18,7 @@ def test_every_kind_is_in_the_table():
 def test_each_kind_builds_its_judge(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("")
-    assert isinstance(build_judge(GPT), LitellmJudge)
+    assert isinstance(build_judge(GPT), LlmChain)
     assert isinstance(build_judge(JudgeOptions(name="p", kind="recorded", path=path)), RecordedJudge)
     lexical = build_judge(JudgeOptions(name="words", kind="lexical"))
     assert (lexical.name, lexical.is_free) == ("words", True)

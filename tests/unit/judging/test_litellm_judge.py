@@ -159,8 +159,6 @@ def test_a_reply_cut_off_is_asked_for_with_twice_the_room(llm):
         ("400", Cause.JUDGE_REJECTED_REQUEST),
         ("content_policy", Cause.CONTENT_REFUSED),
         ("content_filter", Cause.CONTENT_REFUSED),
-        ("context_window", Cause.CONTEXT_WINDOW_EXCEEDED),
-        ("413", Cause.CONTEXT_WINDOW_EXCEEDED),
     ],
 )
 def test_a_refused_request_is_a_cause_for_all_aspects_after_one_call(llm, outcome, cause):
@@ -261,6 +259,14 @@ def test_an_unknown_price_is_none_and_configured_prices_are_used(llm):
     prices = {"input_usd_per_million": 3.0, "output_usd_per_million": 10.0}
     priced = judge_at(llm, prices=prices).assess(make_trace(), ASPECTS)
     assert priced.calls[0].cost_usd == pytest.approx(2 * 3.0 + 0.5 * 10.0)
+
+
+def test_usage_that_was_not_told_has_no_price(llm):
+    llm.run_script(Outcome("ok", tokens_in=0, tokens_out=0))
+    for prices in (None, {"input_usd_per_million": 3.0, "output_usd_per_million": 10.0}):
+        judge = judge_at(llm, model="openai/gpt-4o-mini", prices=prices)
+        (call,) = judge.assess(make_trace(), ASPECTS).calls
+        assert (call.tokens_in, call.tokens_out, call.cost_usd) == (None, None, None)
 
 
 @pytest.mark.parametrize(

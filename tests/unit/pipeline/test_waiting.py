@@ -49,6 +49,14 @@ def test_a_backlog_does_not_come_back_in_one_instant():
     assert max(delays) - min(delays) > 10
 
 
+def test_those_who_are_all_told_the_same_time_do_not_come_in_one_instant_either():
+    outage = JudgeUnavailableError("gpt", "its circuit is open", retry_after_seconds=200.0)
+    delays = {delay(timedelta(0), outage, trace_id=f"t{number}") for number in range(50)}
+    assert len(delays) == 50
+    assert 200 <= min(delays) < 210
+    assert 240 < max(delays) <= 250
+
+
 @pytest.mark.parametrize("retry_after", [30.0, 500.0])
 def test_retry_after_is_a_lower_bound(retry_after):
     outage = JudgeUnavailableError("gpt", "429", retry_after_seconds=retry_after)

@@ -31,5 +31,9 @@ def share(flags):
     return Fraction(sum(flags), len(flags))
 
 
+def weighted_share(weights):
+    return sum((Fraction(weight) for weight in weights), Fraction()) / len(weights)
+
+
 def round_half_up(exact):
     return floor(exact * 100 + Fraction(1, 2)) / 100

@@ -8,7 +8,7 @@ import pytest
 from ragsonde.scoring.formula import Computed
 from ragsonde.scoring.outcomes import conclude, fail_all, find_skip, needed_aspects, score, score_all
 from ragsonde.scoring.scorer import Scorer
-from ragsonde.scoring.table import FORMULAS, build_scorers, find_formula
+from ragsonde.scoring.table import DEFAULT_FORMULAS, build_scorers, find_formula
 from ragsonde.scoring.verdicts import read_assessment
 from ragsonde_schemas.assessment import Aspect, Assessment, ContextVerdict, Fault
 from ragsonde_schemas.errors import Cause
@@ -268,4 +268,4 @@ def test_the_outcomes_conclude_the_evaluation(outcomes, state, cause):
 
 
 def test_the_table_is_what_build_scorers_uses():
-    assert tuple(scorer.formula for scorer in FIVE) == FORMULAS
+    assert tuple(scorer.formula for scorer in FIVE) == DEFAULT_FORMULAS

@@ -8,14 +8,14 @@ import pytest
 
 from ragsonde.scoring.context_relevance import PENALTIES, Penalties
 from ragsonde.scoring.outcomes import find_skip, needed_aspects, score_all
-from ragsonde.scoring.table import FORMULAS, build_scorers
+from ragsonde.scoring.table import DEFAULT_FORMULAS, build_scorers
 from ragsonde.scoring.verdicts import read_assessment
 from ragsonde_schemas.assessment import Assessment
 from ragsonde_schemas.errors import Cause, ConfigError
 from unit.scoring.rag_traces import make_texts, make_trace
 from unit.scoring.recorded_scores import by_number, score_one
 
-NAMES = [formula.id for formula in FORMULAS]
+NAMES = [formula.id for formula in DEFAULT_FORMULAS]
 UNUSED = {
     "contexts": {"1": {"level": "high", "used": False}, "2": {"level": "high", "used": True}},
     "missing": ["a"],

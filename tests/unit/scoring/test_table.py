@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from ragsonde.scoring.table import FORMULAS, build_scorers, find_formula
+from ragsonde.scoring.table import DEFAULT_FORMULAS, FORMULAS, build_scorers, find_formula
 from ragsonde_schemas.assessment import Aspect
 
 ROWS = {
@@ -26,8 +26,27 @@ ROWS = {
 }
 
 
-def test_the_table_has_the_five_in_their_order():
-    assert [formula.id for formula in FORMULAS] == list(ROWS)
+WIDER = {
+    "faithfulness": {Aspect.CLAIMS},
+    "answer_relevancy": {Aspect.ANSWER_STATEMENTS},
+    "context_recall": {Aspect.REFERENCE_STATEMENTS},
+    "context_utilization": {Aspect.RELEVANT, Aspect.USED},
+    "signal_share": {Aspect.LEVEL},
+    "rubric": {Aspect.RUBRICS},
+}
+
+
+def test_the_table_has_the_five_in_their_order_then_the_wider_set():
+    assert [formula.id for formula in DEFAULT_FORMULAS] == list(ROWS)
+    assert [formula.id for formula in FORMULAS] == [*ROWS, *WIDER]
+    assert [formula.id for formula in FORMULAS if formula.is_default] == list(ROWS)
+
+
+@pytest.mark.parametrize("name", WIDER)
+def test_a_row_of_the_wider_set_needs_what_its_formula_reads(name):
+    formula = find_formula(name)
+    assert formula.needs == formula.needs_with_reference == WIDER[name]
+    assert formula.optional == frozenset()
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragsonde.scoring.outcomes import score_all
-from ragsonde.scoring.table import build_scorers
+from ragsonde.scoring.table import FORMULAS, build_scorers
 from ragsonde.scoring.verdicts import read_assessment
-from ragsonde_schemas.assessment import Aspect, Assessment, StatementVerdict
+from ragsonde_schemas.assessment import Aspect, Assessment, Certainty, ClaimVerdict, StatementVerdict
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.score import Score, Unscored
 from unit.scoring.rag_traces import make_trace
@@ -171,6 +171,13 @@ JSON = st.recursive(
 ENTRY = st.dictionaries(
     st.sampled_from(["relevant", "supports", "level", "used", "reason", "number"]), JSON, max_size=6
 )
+TEXT_ITEM = st.dictionaries(
+    st.sampled_from(["text", "supported", "relevant", "attributed", "contexts"]), JSON, max_size=5
+)
+EVERY_SCORER = build_scorers(
+    {formula.id: {} for formula in FORMULAS if not formula.is_named}
+    | {"rubric:tone": {"question": "Is it polite?", "points": 5}}
+)
 NEAR = st.fixed_dictionaries(
     {},
     optional={
@@ -183,6 +190,10 @@ NEAR = st.fixed_dictionaries(
         "relevant_sentences": JSON | st.lists(st.sampled_from(["1", "1.1", "3.2", "2"]), max_size=4),
         "statements": JSON
         | st.lists(st.dictionaries(st.sampled_from(["text", "relevant", "context"]), JSON), max_size=3),
+        "claims": JSON | st.lists(TEXT_ITEM, max_size=3),
+        "answer_statements": JSON | st.lists(TEXT_ITEM, max_size=3),
+        "reference_statements": JSON | st.lists(TEXT_ITEM, max_size=3),
+        "rubrics": JSON | st.dictionaries(st.sampled_from(["tone", "x"]), JSON, max_size=2),
         "sentences_shown": JSON,
         "truncated": JSON,
         "reason": JSON,
@@ -195,9 +206,51 @@ def test_any_json_becomes_an_assessment_and_an_outcome_for_every_scorer(raw):
     assessment = read_assessment(raw, TRACE)
     assert isinstance(assessment, Assessment)
     assessment.model_dump_json()
-    outcomes = score_all(build_scorers(None), TRACE, assessment)
-    assert len(outcomes) == 5
+    outcomes = score_all(EVERY_SCORER, TRACE, assessment)
+    assert len(outcomes) == len(FORMULAS)
     for outcome in outcomes:
         assert isinstance(outcome, Score | Unscored)
         assert outcome.status == "scored" or outcome.cause is not Cause.INTERNAL_ERROR, outcome
         outcome.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("key", "item"),
+    [
+        ("claims", {"text": "One", "supported": "maybe"}),
+        ("claims", {"text": "One"}),
+        ("claims", {"supported": "yes"}),
+        ("claims", {"text": "One", "supported": "yes", "contexts": "1"}),
+        ("answer_statements", {"text": " ", "relevant": "yes"}),
+        ("answer_statements", {"text": "One", "relevant": 1}),
+        ("reference_statements", {"text": "One", "attributed": "unsure"}),
+        ("reference_statements", "One"),
+    ],
+)
+def test_a_claim_or_statement_in_another_form_is_invalid(key, item):
+    assert cause_of(Aspect(key), **{key: [item]}) is Cause.INVALID_VERDICT
+    assert cause_of(Aspect(key), **{key: item}) is Cause.INVALID_VERDICT
+
+
+def test_claims_keep_the_contexts_that_support_them_in_order_without_blank_ones():
+    claim = {"text": " One. ", "supported": "Unsure.", "contexts": [3, "2", "1"]}
+    assert read(claims=[claim]).claims == (
+        ClaimVerdict(text="One.", supported=Certainty.UNSURE, contexts=("1", "3")),
+    )
+    wrong = cause_of(Aspect.CLAIMS, claims=[{**claim, "contexts": ["4"]}])
+    assert wrong is Cause.VERDICT_MISMATCH
+
+
+@pytest.mark.parametrize(
+    ("key", "verdict"),
+    [("claims", "supported"), ("answer_statements", "relevant"), ("reference_statements", "attributed")],
+)
+def test_a_repeated_claim_counts_once_and_a_contradicting_one_is_a_mismatch(key, verdict):
+    first = {"text": "One", verdict: "yes"}
+    assert len(getattr(read(**{key: [first, {"text": "ONE", verdict: True}]}), key)) == 1
+    assert cause_of(Aspect(key), **{key: [first, {**first, verdict: "no"}]}) is Cause.VERDICT_MISMATCH
+
+
+@pytest.mark.parametrize("items", ["polite", 4, [4], ["tone"], [{"rating": 4}], {"tone": []}, {" ": 4}])
+def test_ratings_in_another_form_are_invalid(items):
+    assert cause_of(Aspect.RUBRICS, rubrics=items) is Cause.INVALID_VERDICT

@@ -239,7 +239,7 @@ def test_all_problems_are_told_at_once_each_with_place_found_and_expected():
         "ragsonde.yaml: threads: found 'many', expected a whole number",
         "ragsonde.yaml: ports.monitor: found the number 99999, expected at most 65535",
         "ragsonde.yaml: scorers.context_position: 'treshold' is no option",
-        "ragsonde.yaml: judges[0].kind: found 'lexikal', expected 'lexical', 'litellm' or 'recorded'",
+        "judges[0].kind: found 'lexikal', expected 'lexical', 'litellm' or 'recorded'; did you mean lexical?",
         "RAGSONDE_BROKR_URL: unknown setting; did you mean RAGSONDE_BROKER_URL?",
         "RAGSONDE_PREFETCH_MULTIPLIER: found '0', expected at least 1",
         "RAGSONDE_QUEUES: begins like JSON but is none",

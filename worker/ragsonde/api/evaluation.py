@@ -18,6 +18,7 @@ from ragsonde.api.traces import Item, read_items
 from ragsonde.judging.options import JudgeKind, JudgeOptions
 from ragsonde.judging.table import build_judge
 from ragsonde.pipeline.judging import fail_evaluation, judge_and_score
+from ragsonde.plugins import list_judge_kinds, load_formulas, load_judge_kinds
 from ragsonde.scoring.scorer import Scorer
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.origin import join_path
@@ -63,7 +64,7 @@ def evaluate(
     Args:
         data: a path (JSON lines, a JSON array or one message of any known format), such text itself, native
             messages as mappings, or traces.
-        scorers: instance name -> options, or names of formulas; None: all formulas with their defaults.
+        scorers: instance name -> options, or names of formulas; None: those that are on by default.
         judge: `lexical`, `recorded:FILE`, options as under `judges:` of the settings, or a judge.
         target: asked each question anew; its answer and contexts are judged in place of the recorded ones.
             What it raises, SystemExit too, is recorded with the item, the others go on.
@@ -78,7 +79,8 @@ def evaluate(
         JudgePausedError: the judge refuses our credentials or does not know the model.
     """
     items = read_whole(data, rules=choose_rules(extraction))
-    evaluation = Evaluation(choose_scorers(scorers), choose_judge(judge), target)
+    chosen = choose_scorers(scorers)
+    evaluation = Evaluation(chosen, choose_judge(judge, scorers=chosen), target)
     results = []
     for result in evaluation.run(items, threads=threads):
         results.append(result)
@@ -99,7 +101,7 @@ def score(trace: Trace | Mapping[str, Any], scorer: str | Scorer, judge: JudgeCh
         raise InputError(f"found {len(items)} traces, expected one")
     chosen = choose_scorers(scorer if isinstance(scorer, str) else (scorer,))
     wanted = Item(items[0].place, items[0].trace.model_copy(update={"wish": EvaluationWish()}))
-    (result,) = Evaluation(chosen, choose_judge(judge)).run([wanted])
+    (result,) = Evaluation(chosen, choose_judge(judge, scorers=chosen)).run([wanted])
     return result.outcomes[0]
 
 
@@ -183,25 +185,25 @@ def choose_scorers(choice: ScorerChoice | None) -> tuple[Scorer, ...]:
         ConfigError: a name is not known, or options are wrong.
     """
     if choice is None or isinstance(choice, Mapping):
-        return build_scorers(choice)
+        return build_scorers(choice, formulas=load_formulas())
     if isinstance(choice, str):
-        return build_scorers({choice: None})
+        return build_scorers({choice: None}, formulas=load_formulas())
     if all(isinstance(one, Scorer) for one in choice):
         return tuple(cast("Sequence[Scorer]", choice))
-    return build_scorers({str(one): None for one in choice})
+    return build_scorers({str(one): None for one in choice}, formulas=load_formulas())
 
 
-def choose_judge(choice: JudgeChoice) -> Judge:
-    """The judge that is meant.
+def choose_judge(choice: JudgeChoice, *, scorers: Sequence[Scorer] = ()) -> Judge:
+    """The judge that is meant, to be asked for what these scorers need.
 
     Raises:
         InputError: the name means none, or the file of recorded verdicts cannot be read.
         ConfigError: the options are wrong.
     """
     if isinstance(choice, Mapping):
-        return build_judge(_read_options(choice))
+        choice = _read_options(choice)
     if isinstance(choice, JudgeOptions):
-        return build_judge(choice)
+        return build_judge(choice, scorers=scorers, added=load_judge_kinds())
     if not isinstance(choice, str):
         return choice
     if choice == JudgeKind.LEXICAL.value:
@@ -214,7 +216,9 @@ def choose_judge(choice: JudgeChoice) -> Judge:
 
 def _read_options(choice: Mapping[str, Any]) -> JudgeOptions:
     try:
-        return JudgeOptions.model_validate({"name": choice.get("kind"), **choice})
+        return JudgeOptions.model_validate(
+            {"name": choice.get("kind"), **choice}, context={"judge_kinds": list_judge_kinds()}
+        )
     except ValidationError as error:
         raise ConfigError(
             *list_problems(error, model=JudgeOptions, name_place=lambda path: join_path(("judge", *path)))

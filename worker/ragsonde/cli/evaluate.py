@@ -11,6 +11,7 @@ from ragsonde.api.rules import build_rules
 from ragsonde.api.targets import load_target
 from ragsonde.cli.asserted_thresholds import read_thresholds
 from ragsonde.cli.checks import read_demands
+from ragsonde.cli.evaluation_agreement import print_agreement, read_annotations
 from ragsonde.cli.evaluation_choice import choose_judge, choose_scorers, read_file
 from ragsonde.cli.evaluation_ending import AwayNotes, choose_ending
 from ragsonde.cli.evaluation_printers import LastingPrinter, make_printer
@@ -23,6 +24,10 @@ EXAMPLES = (
     ("ragsonde evaluate traces.jsonl", "the free lexical judge, all scorers, no network"),
     ("ragsonde evaluate traces.jsonl --judge gpt", "a judge of ragsonde.yaml"),
     ("ragsonde evaluate traces.jsonl --judge recorded:verdicts.jsonl", "verdicts of people, from a file"),
+    (
+        "ragsonde evaluate traces.jsonl --judge gpt --against annotations.jsonl",
+        "how far a judge agrees with people",
+    ),
     (
         "ragsonde evaluate questions.jsonl --target my_app.rag:answer --fail-under context_precision=0.7",
         "ask the application anew, fail below a mean: a gate for CI",
@@ -97,6 +102,14 @@ MaxUnscoredOption = Annotated[
 SkipBadOption = Annotated[
     bool, typer.Option("--skip-bad", help="Leave out what is no trace instead of stopping with exit code 2.")
 ]
+AgainstOption = Annotated[
+    str | None,
+    typer.Option(
+        "--against",
+        metavar="ANNOTATIONS",
+        help="Judge the annotated traces only; tell how far the judge agrees: accuracy, kappa, confusion.",
+    ),
+]
 ThreadsOption = Annotated[
     int,
     typer.Option("--threads", min=1, max=256, help="Traces judged at once by a judge or target that waits."),
@@ -114,6 +127,7 @@ def evaluate(
     fail_under: FailUnderOption = None,
     fail_each: FailEachOption = False,
     max_unscored: MaxUnscoredOption = None,
+    against: AgainstOption = None,
     skip_bad: SkipBadOption = False,
     threads: ThreadsOption = 8,
     output: FormOption = ReportForm.TABLE,
@@ -135,9 +149,13 @@ def evaluate(
         fail_under or [], has_each=fail_each, max_unscored=max_unscored, scorers=chosen, asserted=asserted
     )
     asked = load_target(target, timeout_seconds=target_timeout) if target else None
-    evaluation = Evaluation(chosen, choose_judge(judge, settings=settings), asked, on_away=AwayNotes())
+    evaluation = Evaluation(
+        chosen, choose_judge(judge, settings=settings, scorers=chosen), asked, on_away=AwayNotes()
+    )
     rules = build_rules(settings.extraction, limits=settings.message_limits)
     items, bad_count = read_file(file, rules=rules, skip_bad=skip_bad)
+    annotations = read_annotations(against, items, form=output.value)
+    items = annotations.items if annotations else items
     printer = make_printer(output.value, scorers=chosen, judge=evaluation.judge)
     if demands:
         printer = LastingPrinter(printer)
@@ -157,6 +175,8 @@ def evaluate(
     report = evaluation.report(results)
     checks = demands.check(report)
     printer.end(report, checks=checks, bad_count=bad_count)
+    if annotations:
+        print_agreement(annotations.compare(results), as_json=output is ReportForm.JSON)
     if output is not ReportForm.TABLE:
         for check in checks:
             if not check.is_met:

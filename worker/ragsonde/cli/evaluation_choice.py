@@ -11,11 +11,14 @@ from ragsonde.api.messages import read_messages
 from ragsonde.api.traces import decode_messages
 from ragsonde.cli.terminal import write_note
 from ragsonde.judging.table import build_judge
+from ragsonde.plugins import load_formulas, load_judge_kinds
 from ragsonde.scoring.options import suggest
-from ragsonde.scoring.table import FORMULAS, build_scorers, find_formula
+from ragsonde.scoring.table import build_scorers, find_formula
 from ragsonde_schemas.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragsonde.api.rules import Rules
     from ragsonde.api.traces import Item
     from ragsonde.ports import Judge
@@ -32,30 +35,32 @@ def choose_scorers(names: str | None, *, settings: Settings) -> tuple[Scorer, ..
     Raises:
         InputError: a name is neither.
     """
+    formulas = load_formulas()
     if names is None:
-        return build_scorers(settings.scorers)
+        return build_scorers(settings.scorers, formulas=formulas)
     wanted = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
-    known = [*settings.scorers, *(formula.id for formula in FORMULAS)]
+    known = [*settings.scorers, *(formula.id for formula in formulas)]
     for name in wanted:
-        if name not in settings.scorers and find_formula(name) is None:
+        if name not in settings.scorers and find_formula(name, formulas=formulas) is None:
             nearest = suggest(name, valid=known)
             raise InputError(
                 f"--scorers: {name!r} is no scorer{nearest} (known: {', '.join(dict.fromkeys(known))})"
             )
     if not wanted:
         raise InputError(f"--scorers: names none; expected for example {known[0]}")
-    return build_scorers({name: settings.scorers.get(name) for name in wanted})
+    return build_scorers({name: settings.scorers.get(name) for name in wanted}, formulas=formulas)
 
 
-def choose_judge(name: str, *, settings: Settings) -> Judge:
-    """The judge named: one of the settings, `lexical`, or `recorded:FILE`.
+def choose_judge(name: str, *, settings: Settings, scorers: Sequence[Scorer]) -> Judge:
+    """The judge named: one of the settings, `lexical`, or `recorded:FILE`; asked for all of the scorers.
 
     Raises:
         InputError: there is no such judge, or the file cannot be read.
     """
     configured = {options.name: options for options in settings.judges}
     if name in configured:
-        return build_judge(configured[name])
+        options = configured[name].model_copy(update={"scorers": None})
+        return build_judge(options, scorers=scorers, added=load_judge_kinds())
     if name == _FREE or name.startswith(RECORDED_PREFIX):
         return choose_free_judge(name)
     names = [*dict.fromkeys([*configured, _FREE]), f"{RECORDED_PREFIX}FILE"]

@@ -7,8 +7,9 @@ import typer
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.scorer_cards import describe_scorer, print_cards, print_causes, print_list
 from ragsonde.cli.terminal import write_json
+from ragsonde.plugins import load_formulas
 from ragsonde.scoring.scorer import Scorer
-from ragsonde.scoring.table import FORMULAS, build_scorers
+from ragsonde.scoring.table import build_scorers
 from ragsonde.settings import read_settings
 
 EXAMPLES = (
@@ -29,9 +30,10 @@ def list_scorers(
 
     Scorers of the settings are listed under their instance names with the formula they compute by.
     """
-    scorers = build_scorers(read_settings(config).scorers)
+    formulas = load_formulas()
+    scorers = build_scorers(read_settings(config).scorers, formulas=formulas)
     used = {scorer.formula_id for scorer in scorers}
-    unused = tuple(Scorer(formula.id, formula) for formula in FORMULAS if formula.id not in used)
+    unused = tuple(Scorer(formula.id, formula) for formula in formulas if formula.id not in used)
     if output is OutputForm.JSON:
         write_json(
             [describe_scorer(scorer, is_configured=True) for scorer in scorers]

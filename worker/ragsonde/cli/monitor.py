@@ -29,6 +29,7 @@ from ragsonde.judge_jobs import JUDGE_JOB_NAMES, JudgeChores
 from ragsonde.judging.table import build_judges
 from ragsonde.monitor import Monitor
 from ragsonde.monitor_jobs import JOB_NAMES, Chores, MonitorOptions
+from ragsonde.plugins import load_judge_kinds
 from ragsonde.settings import read_settings
 from ragsonde.settings.effective import hash_settings
 from ragsonde.storage.engine import build_engine, translating_losses
@@ -116,7 +117,10 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
         judge_chores = JudgeChores(
             engine=engine,
             judges=settings.judges,
-            fingerprints={name: judge.fingerprint for name, judge in build_judges(settings.judges).items()},
+            fingerprints={
+                name: judge.fingerprint
+                for name, judge in build_judges(settings.judges, added=load_judge_kinds()).items()
+            },
             series=series,
             clock=SystemClock(),
         )

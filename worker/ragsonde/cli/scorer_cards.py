@@ -34,6 +34,8 @@ def describe_scorer(scorer: Scorer, *, is_configured: bool) -> dict[str, Any]:
         "formula": formula.id,
         "display_name": formula.display_name,
         "aliases": list(formula.aliases),
+        "is_default": formula.is_default,
+        "configuration": formula.configuration,
         "origin": formula.origin,
         "code_version": formula.code_version,
         "direction": formula.direction.value,
@@ -83,7 +85,7 @@ def print_list(scorers: Sequence[Scorer], unused: Sequence[Scorer]) -> None:
     for scorer in (*scorers, *unused):
         formula = scorer.formula
         style = "dim" if scorer in unused else ""
-        name = scorer.instance if scorer.instance == formula.id else f"{scorer.instance} ({formula.id})"
+        name = _name_scorer(scorer)
         better = "higher" if formula.direction.value == "higher" else "neither"
         table.add_row(
             show(name, style),
@@ -94,7 +96,18 @@ def print_list(scorers: Sequence[Scorer], unused: Sequence[Scorer]) -> None:
     console = make_console()
     console.print(table)
     if unused:
-        console.print(show("\nDim: known, but not among the settings' scorers.", "dim"))
+        console.print(
+            show("\nDim: known, but not among the settings' scorers; --explain shows how to add one.", "dim")
+        )
+
+
+def _name_scorer(scorer: Scorer) -> str:
+    """Its name, with its formula where the name does not tell it."""
+    formula_id = scorer.formula_id
+    if scorer.instance == formula_id:
+        return f"{formula_id}:NAME" if scorer.formula.is_named else formula_id
+    is_told = scorer.formula.is_named and scorer.instance.startswith(f"{formula_id}:")
+    return scorer.instance if is_told else f"{scorer.instance} ({formula_id})"
 
 
 def print_cards(scorers: Sequence[Scorer]) -> None:
@@ -141,7 +154,11 @@ def _list_facts(formula: Formula) -> Table:
         ("use in the answer", comparison.usage),
         ("what is missing", comparison.missing),
         ("choose it for", "; ".join(comparison.use_cases)),
-        ("origin", f"{formula.origin} ({', '.join(formula.aliases)})"),
+        ("origin", ", also named ".join((formula.origin, *formula.aliases))),
+        (
+            "on",
+            "by default" if formula.is_default else f"where configured: scorers: {{{formula.configuration}}}",
+        ),
     ):
         table.add_row(show(name, "bold"), show(text))
     return table

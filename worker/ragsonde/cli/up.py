@@ -22,6 +22,7 @@ from ragsonde.cli.live_table import show_live
 from ragsonde.cli.options import ConfigOption
 from ragsonde.cli.readiness import wait_until_ready
 from ragsonde.cli.terminal import make_console, show, write_note
+from ragsonde.plugins import load_formulas
 from ragsonde.scoring.table import build_scorers
 from ragsonde.servers.process_tree import Child, FinalExitError, ProcessTree
 from ragsonde.servers.stack import EmbeddedStack
@@ -250,7 +251,8 @@ def look_on(
             publisher.start()
             stack.callback(publisher.join)
         console.print(show("Ctrl-C stops everything"))
-        formulas = {scorer.instance: scorer.formula for scorer in build_scorers(settings.scorers)}
+        scorers = build_scorers(settings.scorers, formulas=load_formulas())
+        formulas = {scorer.instance: scorer.formula for scorer in scorers}
         show_live(engine, console, stopping=stopping, formulas=formulas)
 
 

@@ -14,6 +14,9 @@ SKIPPED_CAUSES = (
     Cause.FILTERED_EMPTY,
     Cause.NO_QUERY,
     Cause.NO_ANSWER,
+    Cause.NO_REFERENCE,
+    Cause.NO_CLAIMS,
+    Cause.NO_RELEVANT_CONTEXT,
 )
 ERROR_CAUSES = tuple(cause for cause in Cause if cause not in SKIPPED_CAUSES)
 NO_CAUSE = ""

@@ -36,9 +36,17 @@ def scorer_label(scorer: str, version: str) -> str:
     return scorer + (f":{basis}" if colon else "") + (f"@{options}" if plus else "")
 
 
-def judge_label(judge: str, fingerprint: str) -> str:
-    """The judge's name and the first 6 hex of its fingerprint: `gpt@3fa2c1`."""
-    return f"{judge}@{fingerprint[:FINGERPRINT_CHARACTERS]}" if fingerprint else judge
+def judge_label(judge: str, fingerprint: str, epoch: int = 1) -> str:
+    """The judge's name, the first 6 hex of its fingerprint, and the epoch from the second on: `gpt@3fa2c1.2`.
+
+    Args:
+        judge: its name.
+        fingerprint: of what answered: the judge's own, or a fallback's.
+        epoch: counts the models that have answered under this fingerprint.
+    """
+    if not fingerprint:
+        return judge
+    return f"{judge}@{fingerprint[:FINGERPRINT_CHARACTERS]}" + (f".{epoch}" if epoch > 1 else "")
 
 
 def exemplar_of(trace_id: str) -> dict[str, str] | None:

@@ -209,7 +209,18 @@ JUDGE_REPAIRS = Declaration(
     help="Calls that asked a judge to repair an unusable reply.",
     labels=("judge",),
 )
-
+JUDGE_CIRCUIT_OPEN = Declaration(
+    name="judge_circuit_open",
+    kind=Kind.GAUGE,
+    help="1 while this process leaves a judge's model alone because it does not answer.",
+    labels=("judge", "model"),
+)
+JUDGE_PAUSED = Declaration(
+    name="judge_paused",
+    kind=Kind.SNAPSHOT,
+    help="1 while no worker asks a judge's own model, because it refuses until somebody acts.",
+    labels=("judge",),
+)
 JUDGE_BUDGET_RATIO = Declaration(
     name="judge_budget_ratio",
     kind=Kind.SNAPSHOT,
@@ -366,12 +377,14 @@ WORKER_SERIES = (
         JUDGE_COST_UNKNOWN,
         JUDGE_REPAIRS,
         JUDGE_CACHE,
+        JUDGE_CIRCUIT_OPEN,
     ),
     *(END_TO_END, STAGE_SECONDS, IN_FLIGHT, LAST_COMMITTED, SINK_FAILURES),
     *_PROCESS,
 )
 MONITOR_SERIES = (
-    *(QUEUE_MESSAGES, LEDGER_EVALUATIONS, OPEN_TRACES, SWEPT, JUDGE_BUDGET_RATIO, JUDGE_SAMPLE_RATE),
+    *(QUEUE_MESSAGES, LEDGER_EVALUATIONS, OPEN_TRACES, SWEPT),
+    *(JUDGE_BUDGET_RATIO, JUDGE_SAMPLE_RATE, JUDGE_PAUSED),
     *(MONITOR_JOB_LAST_SUCCESS, MONITOR_JOB_SECONDS, MONITOR_JOB_FAILURES, MONITOR_JOB_SKIPS),
     *_PROCESS,
 )

@@ -17,6 +17,7 @@ from ragsonde.exposition.series import (
     INSUFFICIENT,
     JUDGE_CACHE,
     JUDGE_CALLS,
+    JUDGE_CIRCUIT_OPEN,
     JUDGE_COST,
     JUDGE_COST_UNKNOWN,
     JUDGE_REPAIRS,
@@ -108,17 +109,18 @@ class PrometheusSink:
         for field, evidence in trace.extraction.fields.items():
             self.series.add(EXTRACTION, field=field, rule=evidence.rule)
         for born in planned:
-            judge = judge_label(born.judge, born.fingerprint)
             if born.result is None:
+                judge = judge_label(born.judge, born.fingerprint)
                 self.series.add(EVALUATIONS, judge=judge, state=born.state, cause=NO_CAUSE)
             else:
+                judge = _name_stream(born.judge, born.fingerprint, born.result)
                 self._tell_result(trace, judge, born.result)
         self._stamp()
 
     @_never_raises
     def on_finished(self, trace: Trace, key: EvaluationKey, result: EvaluationResult) -> None:
         """Counts an evaluation that was run after its trace was stored."""
-        self._tell_result(trace, judge_label(key.judge, key.fingerprint), result)
+        self._tell_result(trace, _name_stream(key.judge, key.fingerprint, result), result)
         self._stamp()
 
     @_never_raises
@@ -153,6 +155,11 @@ class PrometheusSink:
         judge = judge_label(key.judge, key.fingerprint)
         self.series.add(EVALUATIONS, judge=judge, state=EvaluationState.SHED, cause=cause)
         self._stamp()
+
+    @_never_raises
+    def on_circuit(self, judge: str, model: str, *, is_open: bool) -> None:
+        """Shows whether this process leaves a judge's model alone."""
+        self.series.set(JUDGE_CIRCUIT_OPEN, float(is_open), judge=self._judges.get(judge, judge), model=model)
 
     @_never_raises
     def on_postponed(self, judge: str, cause: Cause) -> None:
@@ -241,6 +248,14 @@ class PrometheusSink:
 
     def _stamp(self) -> None:
         self.series.set(LAST_COMMITTED, self._clock.now().timestamp())
+
+
+def _name_stream(judge: str, fingerprint: str, result: EvaluationResult) -> str:
+    """The label of what answered: of a fallback, and of each model that answers under one fingerprint."""
+    given = result.assessment
+    if given is None:
+        return judge_label(judge, fingerprint)
+    return judge_label(judge, given.answered_fingerprint or fingerprint, given.judge_epoch)
 
 
 def _place_of(trace: Trace) -> dict[str, str]:

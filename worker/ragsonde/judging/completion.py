@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ragsonde_schemas.errors import JudgePausedError
+from ragsonde_schemas.errors import JudgePausedError, JudgeUnavailableError
 
 if TYPE_CHECKING:
     from ragsonde.judging.prompt import Message
@@ -21,6 +21,9 @@ class Completion:
         finish_reason: as litellm tells it: stop, length, content_filter.
         refusal: the model's words of refusal, where the provider tells them apart.
         cost_usd: None = unknown price.
+        has_reasoning: the model's reasoning came, apart from its words.
+        has_tool_call: it called a tool.
+        choices: answers that differ; 1 is what was asked for.
     """
 
     text: str
@@ -31,6 +34,9 @@ class Completion:
     tokens_out: int | None
     cost_usd: float | None
     seconds: float
+    has_reasoning: bool = False
+    has_tool_call: bool = False
+    choices: int = 1
 
 
 class CallFaultError(Exception):
@@ -53,6 +59,10 @@ class NotAskedError(JudgePausedError):
     """The judge must be paused before anything was sent: there is no call to count."""
 
 
+class CallNotMadeError(JudgeUnavailableError):
+    """The judge is away or busy, so that nothing was sent: there is no call to count."""
+
+
 class Provider(Protocol):
     """Calls one model."""
 
@@ -70,6 +80,6 @@ class Provider(Protocol):
             CallFaultError: it will not answer this.
             JudgeUnavailableError: it cannot answer now.
             JudgePausedError: it cannot answer until somebody acts.
-            NotAskedError: likewise, and nothing was sent.
+            CallNotMadeError, NotAskedError: likewise, and nothing was sent.
         """
         ...

@@ -16,7 +16,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ragsonde.judging.call_log import CallLog
-from ragsonde.judging.completion import CallFaultError, Completion, NotAskedError, Provider
+from ragsonde.judging.completion import (
+    CallFaultError,
+    CallNotMadeError,
+    Completion,
+    NotAskedError,
+    Provider,
+)
 from ragsonde.judging.instructions import KEYS_OF, build_schema
 from ragsonde.judging.reading import CUT_OFF, Reading, fail_reading, read_completion
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
@@ -33,7 +39,11 @@ LONGEST_FAULT = 600
 MOST_HALVINGS = 10
 
 _OF_THE_WHOLE = frozenset({Cause.INVALID_REPLY, Cause.EMPTY_REPLY, Cause.REFUSED})
-_ASSESS, _LENGTH, _REPAIR = "assess", "length", "repair"
+ASSESS, TRIM = "assess", "trim"
+"""The first call, and the first about half of the contexts where the prompt was too long for the model."""
+
+_LENGTH, _REPAIR = "length", "repair"
+_NO_ROOM = frozenset({Cause.JUDGE_REJECTED_REQUEST, Cause.CONTEXT_WINDOW_EXCEEDED})
 
 
 @dataclass(kw_only=True)
@@ -42,6 +52,7 @@ class Exchange:
 
     Attributes:
         deadline: `time.monotonic()` value after which no call is begun.
+        purpose: of the first call; after a prompt that was too long, no longer reply is asked for either.
     """
 
     options: JudgeOptions
@@ -49,13 +60,15 @@ class Exchange:
     prompt: Prompt
     trace: Trace
     deadline: float
+    purpose: str = ASSESS
     _log: CallLog = field(init=False)
     _max_tokens: int = field(init=False)
-    _has_doubled: bool = field(init=False, default=False)
+    _has_doubled: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self._log = CallLog(model=self.options.model or "")
         self._max_tokens = self.options.max_tokens
+        self._has_doubled = self.purpose == TRIM
 
     def run(self) -> Assessment:
         """All verdicts that were given in good form; faults for the rest.
@@ -65,7 +78,7 @@ class Exchange:
             JudgePausedError: somebody must act first; likewise.
         """
         try:
-            best = self._ask(_ASSESS, self.prompt.messages)
+            best = self._ask(self.purpose, self.prompt.messages)
             if best.faults and best.is_mendable and self._has_time():
                 best = self._mend(best)
         except (JudgeUnavailableError, JudgePausedError) as outage:
@@ -98,7 +111,7 @@ class Exchange:
             self._log.add_failure(purpose, fault)
             return fail_reading(self.prompt, fault.cause, str(fault), is_mendable=False)
         except (JudgeUnavailableError, JudgePausedError) as outage:
-            if not isinstance(outage, NotAskedError):
+            if not isinstance(outage, NotAskedError | CallNotMadeError):
                 self._log.add_outage(purpose, outage, seconds=time.monotonic() - begun)
             raise
         reading = read_completion(completion, prompt=self.prompt, trace=self.trace)
@@ -122,7 +135,7 @@ class Exchange:
         try:
             return self._call(messages)
         except CallFaultError as fault:
-            if fault.cause is not Cause.JUDGE_REJECTED_REQUEST:
+            if fault.cause not in _NO_ROOM:
                 raise
             message = f"{CUT_OFF}, and the model refuses max_tokens {self._max_tokens}"
             raise CallFaultError(

@@ -6,11 +6,15 @@ The text depends on the keys asked for alone, so that a provider can cache it. C
 
 from __future__ import annotations
 
+import json
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragsonde.judging.options import Reasons
 from ragsonde_schemas.assessment import Aspect
+
+if TYPE_CHECKING:
+    from ragsonde_schemas.rubric import Rubric
 
 PROMPT_VERSION = "1"
 """Part of the fingerprint."""
@@ -24,6 +28,10 @@ KEYS_OF = {
     Aspect.ESSENTIAL: ("need", "ins"),
     Aspect.MISSING: ("miss",),
     Aspect.STATEMENTS: ("st",),
+    Aspect.CLAIMS: ("cl",),
+    Aspect.ANSWER_STATEMENTS: ("as",),
+    Aspect.REFERENCE_STATEMENTS: ("rs",),
+    Aspect.RUBRICS: ("rub",),
 }
 """The keys of the reply that answer an aspect, in the reply's order."""
 
@@ -50,6 +58,10 @@ _EXAMPLES: dict[str, str] = {
     "ins": '"ins": false',
     "miss": '"miss": ["..."]',
     "st": '"st": [{"k": "1", "x": "...", "y": 1}]',
+    "cl": '"cl": [{"x": "...", "v": "yes", "in": ["1"]}]',
+    "as": '"as": [{"x": "...", "v": "yes"}]',
+    "rs": '"rs": [{"x": "...", "v": "yes"}]',
+    "rub": '"rub": [{"k": "1", "v": "..."}]',
     "why": '"why": "..."',
 }
 
@@ -67,6 +79,14 @@ _MEANINGS: dict[str, str] = {
     "miss": "at most 5 things, a few words each, that a full answer needs and no context holds; [] if none",
     "st": "the statements that the contexts make: k the context's number, x the statement in short words, "
     "y 1 if it is relevant to the question, else 0",
+    "cl": "the single claims of fact that the answer makes, [] if it makes none: x the claim in short words, "
+    'v "yes" if the contexts support it, "no" if they do not, "unsure" if that cannot be told, '
+    "in the numbers of the contexts that support it",
+    "as": "the single statements that the answer makes, [] if it makes none: x the statement in short words, "
+    'v "yes" if it is relevant to the question, "no" if it is not, "unsure" if it may be',
+    "rs": "the single statements that the reference answer makes: x the statement in short words, "
+    'v "yes" if it can be drawn from the contexts, else "no"',
+    "rub": "a rating for every one of these questions, exactly once: k the question's number, v the rating",
     "why": "the reason for all this, at most 40 words",
 }
 
@@ -83,7 +103,18 @@ _TYPES: dict[str, dict[str, Any]] = {
     "ins": {"type": "boolean"},
     "miss": {"type": "array", "items": {"type": "string"}},
     "why": {"type": "string"},
+    "v": {"type": "string"},
+    "in": {"type": "array", "items": {"type": "string"}},
 }
+
+_ITEMS = {
+    "st": ("k", "x", "y"),
+    "cl": ("x", "v", "in"),
+    "as": ("x", "v"),
+    "rs": ("x", "v"),
+    "rub": ("k", "v"),
+}
+"""The keys of each object in a list of the reply."""
 
 
 def choose_keys(aspects: frozenset[Aspect], *, reasons: Reasons) -> tuple[str, ...]:
@@ -97,15 +128,19 @@ def choose_keys(aspects: frozenset[Aspect], *, reasons: Reasons) -> tuple[str, .
 
 
 @cache
-def write_instructions(keys: tuple[str, ...]) -> str:
-    """The system message that asks for these keys."""
+def write_instructions(keys: tuple[str, ...], rubrics: tuple[Rubric, ...] = ()) -> str:
+    """The system message that asks for these keys; with key `rub` for ratings of these rubrics."""
     inner = [key for key in keys if key in PER_CONTEXT_KEYS]
     outer = [key for key in keys if key not in PER_CONTEXT_KEYS]
     form = [_EXAMPLES[key] for key in outer]
     if inner:
         form.insert(0, '"c": [{' + ", ".join(['"k": "1"', *(_EXAMPLES[key] for key in inner)]) + "}]")
     explained = (["c"] if inner else []) + inner + outer
-    lines = [f"{key}: {_MEANINGS[key]}" for key in explained]
+    lines = []
+    for key in explained:
+        lines.append(f"{key}: {_MEANINGS[key]}")
+        if key == "rub":
+            lines += [_ask_rating(number, rubric) for number, rubric in enumerate(rubrics, start=1)]
     return _OPENING + "{" + ", ".join(form) + "}\n" + "\n".join(lines)
 
 
@@ -118,12 +153,23 @@ def build_schema(keys: tuple[str, ...]) -> dict[str, Any]:
     """
     inner = [key for key in keys if key in PER_CONTEXT_KEYS]
     properties = {key: _TYPES[key] for key in keys if key in _TYPES and key not in inner}
-    if "st" in keys:
-        properties["st"] = {"type": "array", "items": _close({key: _TYPES[key] for key in ("k", "x", "y")})}
+    for key in keys:
+        if key in _ITEMS:
+            item = _close({inner_key: _TYPES[inner_key] for inner_key in _ITEMS[key]})
+            properties[key] = {"type": "array", "items": item}
     if inner:
         verdict = _close({key: _TYPES[key] for key in ("k", *inner)})
         properties = {"c": {"type": "array", "items": verdict}, **properties}
     return _close(properties)
+
+
+def _ask_rating(number: int, rubric: Rubric) -> str:
+    ratings = (
+        f"a whole number from {rubric.ratings[0]} (worst) to {rubric.ratings[-1]} (best)"
+        if rubric.is_scale
+        else f"one of {', '.join(json.dumps(rating, ensure_ascii=False) for rating in rubric.ratings)}"
+    )
+    return f"  question {number}: {rubric.question} Rating: {ratings}"
 
 
 def _close(properties: dict[str, Any]) -> dict[str, Any]:

@@ -5,23 +5,23 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from ragsonde.judging.exchange import Exchange
 from ragsonde.judging.fingerprint import compute_fingerprint
 from ragsonde.judging.instructions import PROMPT_VERSION
 from ragsonde.judging.litellm_provider import LitellmProvider
+from ragsonde.judging.litellm_tokens import LitellmTokens
+from ragsonde.judging.model_prices import find_prices
+from ragsonde.judging.parted_exchange import PartedExchange, plan_calls
 from ragsonde.judging.prompt import render_prompt
-from ragsonde_schemas.assessment import Assessment
-from ragsonde_schemas.spending import WorstCase
+from ragsonde.judging.worst_case import estimate_worst
 
 if TYPE_CHECKING:
     from ragsonde.judging.completion import Provider
     from ragsonde.judging.options import JudgeOptions
-    from ragsonde_schemas.assessment import Aspect
+    from ragsonde.judging.prompt import Prompt
+    from ragsonde_schemas.assessment import Aspect, Assessment
+    from ragsonde_schemas.rubric import Rubric
+    from ragsonde_schemas.spending import WorstCase
     from ragsonde_schemas.trace import Trace
-
-
-_EXTRA_CALLS = 2
-"""Once more with room for a longer reply, and one repair."""
 
 
 class LitellmJudge:
@@ -29,12 +29,19 @@ class LitellmJudge:
 
     Args:
         options: kind `litellm`.
+        rubrics: the questions that aspect `rubrics` stands for.
         provider: who calls the model; litellm where None.
     """
 
     is_free = False
 
-    def __init__(self, options: JudgeOptions, *, provider: Provider | None = None) -> None:
+    def __init__(
+        self,
+        options: JudgeOptions,
+        *,
+        rubrics: tuple[Rubric, ...] = (),
+        provider: Provider | None = None,
+    ) -> None:
         self.name = options.name
         self.fingerprint = compute_fingerprint(
             options.kind,
@@ -43,20 +50,28 @@ class LitellmJudge:
             temperature=options.temperature,
         )
         self._options = options
+        self._rubrics = rubrics
         self._provider = provider or LitellmProvider(options)
+        self._count = LitellmTokens(options.model or "")
 
     def estimate(self, trace: Trace, aspects: frozenset[Aspect]) -> WorstCase:
-        """The most that asking about this trace may take: every call, one longer reply and one repair."""
-        prompt = render_prompt(trace, aspects, reasons=self._options.reasons)
-        calls = self._options.max_calls + _EXTRA_CALLS
-        characters = len(prompt.system) + len(prompt.user)
-        tokens = calls * (characters + 2 * self._options.max_tokens)
-        return WorstCase(calls=calls, tokens=tokens, cost_usd=None)
+        """The most that asking about this trace may take: for each part of its contexts three calls."""
+        prices = find_prices(self._options.model or "", configured=self._options.prices)
+        parts = plan_calls(trace, self._options, count=self._count).parts
+        return estimate_worst(
+            [self._render(part, aspects) for part in parts],
+            max_tokens=self._options.max_tokens,
+            prices=prices,
+            count=self._count,
+        )
 
     def assess(
         self, trace: Trace, aspects: frozenset[Aspect], *, deadline: float | None = None
     ) -> Assessment:
         """Verdicts for `aspects`, from one call, or two where the first reply was unusable.
+
+        Contexts that are too long for one call are asked about in parts; what was not shown at all is left
+        out of `sentences_shown`, and `notes` tell the number of parts.
 
         `supports` is not asked where there is no reference.
 
@@ -70,14 +85,14 @@ class LitellmJudge:
             JudgePausedError: somebody must act first.
         """
         own = time.monotonic() + self._options.deadline_seconds
-        prompt = render_prompt(trace, aspects, reasons=self._options.reasons)
-        if not prompt.aspects:
-            return Assessment()
-        exchange = Exchange(
+        exchange = PartedExchange(
             options=self._options,
             provider=self._provider,
-            prompt=prompt,
-            trace=trace,
+            render=lambda part: self._render(part, aspects),
+            count=self._count,
             deadline=own if deadline is None else min(own, deadline),
         )
-        return exchange.run()
+        return exchange.run(trace)
+
+    def _render(self, part: Trace, aspects: frozenset[Aspect]) -> Prompt:
+        return render_prompt(part, aspects, reasons=self._options.reasons, rubrics=self._rubrics)

@@ -36,6 +36,7 @@ def load_litellm() -> Litellm:
     module: Any = importlib.import_module("litellm")
     module.suppress_debug_info = True
     module.turn_off_message_logging = True
+    module.disable_hf_tokenizer_download = True
     if hasattr(module, "telemetry"):
         module.telemetry = False
     _quieten()

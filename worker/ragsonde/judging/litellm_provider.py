@@ -6,13 +6,15 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
-from ragsonde.extraction.texts import mend_text
-from ragsonde.judging.completion import Completion, NotAskedError
+from ragsonde.judging.completion import NotAskedError
 from ragsonde.judging.litellm_loading import load_litellm
+from ragsonde.judging.litellm_response import read_response
+from ragsonde.judging.model_prices import find_prices, price_tokens
 from ragsonde.judging.options import ReplyFormat
 from ragsonde.judging.provider_errors import translate_error
 
 if TYPE_CHECKING:
+    from ragsonde.judging.completion import Completion
     from ragsonde.judging.options import JudgeOptions
     from ragsonde.judging.prompt import Message
 
@@ -62,7 +64,8 @@ class LitellmProvider:
             seconds = time.monotonic() - begun
             failure = translate_error(error, judge=self._options.name, secret=key, seconds=seconds)
         else:
-            return self._read(response, seconds=time.monotonic() - begun)
+            seconds = time.monotonic() - begun
+            return read_response(response, find_cost=self._find_cost, seconds=seconds)
         raise failure  # out here litellm's error, which may hold the key, is not in its context
 
     def _list_given(self, key: str | None) -> dict[str, Any]:
@@ -111,30 +114,17 @@ class LitellmProvider:
             raise NotAskedError(self._options.name, f"{path} is empty: it must hold the API key")
         return key
 
-    def _read(self, response: Any, *, seconds: float) -> Completion:  # noqa: ANN401 - litellm's response
-        choice = response.choices[0] if response.choices else None
-        usage = getattr(response, "usage", None)
-        tokens_in = getattr(usage, "prompt_tokens", None)
-        tokens_out = getattr(usage, "completion_tokens", None)
-        return Completion(
-            text=mend_text(choice.message.content or "") if choice else "",
-            finish_reason=str(choice.finish_reason) if choice else "stop",
-            refusal=getattr(choice.message, "refusal", None) if choice else None,
-            model=response.model,
-            tokens_in=tokens_in,
-            tokens_out=tokens_out,
-            cost_usd=self._find_cost(response, tokens_in, tokens_out),
-            seconds=seconds,
-        )
-
     def _find_cost(self, response: Any, tokens_in: int | None, tokens_out: int | None) -> float | None:  # noqa: ANN401
-        prices = self._options.prices
-        if prices is None:
-            known = response._hidden_params.get("response_cost")  # noqa: SLF001 - where litellm leaves it
-            return float(known) if known is not None else None
+        """By the configured prices, else as litellm finds it, with discounts; where it has no price, None."""
+        configured = self._options.prices
         if tokens_in is None or tokens_out is None:
             return None
-        return (tokens_in * prices.input_usd_per_million + tokens_out * prices.output_usd_per_million) / 1e6
+        if configured is not None:
+            return price_tokens(configured, tokens_in=tokens_in, tokens_out=tokens_out)
+        known = response._hidden_params.get("response_cost")  # noqa: SLF001 - where litellm leaves it
+        if known or find_prices(self._options.model or "", configured=None) is not None:
+            return None if known is None else float(known)
+        return None
 
 
 def _find_format(litellm: Any, model: str) -> ReplyFormat:  # noqa: ANN401 - a module

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, SecretStr, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    model_validator,
+)
 
 from ragsonde.extraction.mapping_options import MatchOptions
 from ragsonde.judging.model_options import FallbackOptions, TokenPrices, find_key_clash
+from ragsonde.scoring.options import suggest
 from ragsonde_schemas.spending import Limit, Period
 from ragsonde_schemas.value import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 DEFAULT_DEADLINE_SECONDS = 120.0
 DEFAULT_MAX_TOKENS = 4096
@@ -19,7 +31,7 @@ DEFAULT_MAX_TOKENS = 4096
 
 
 class JudgeKind(StrEnum):
-    """Where a judge's verdicts come from."""
+    """Where a judge's verdicts come from; installed packages add kinds of their own."""
 
     LEXICAL = "lexical"
     """word overlap, in this process, free"""
@@ -100,6 +112,27 @@ _LITELLM_ONLY = (
 )
 
 
+_OF_THE_PACKAGE = frozenset({"budget", "min_per_hour"})
+"""What a judge of an installed package has outside its own `options`."""
+
+
+def _read_kind(kind: str, info: ValidationInfo) -> str:
+    """Ours as such; of others the name, one of the context's `judge_kinds` where there is a context."""
+    if kind in tuple(JudgeKind):
+        return JudgeKind(kind)
+    added = () if info.context is None else info.context.get("judge_kinds")
+    if info.context is not None and kind not in added:
+        raise ValueError(describe_unknown_kind(kind, added=added))
+    return kind
+
+
+def describe_unknown_kind(kind: str, *, added: Iterable[str]) -> str:
+    """What was found, which kinds there are, and which may be meant."""
+    *most, last = sorted((*JudgeKind, *added))
+    names = f"{', '.join(repr(str(one)) for one in most)} or {str(last)!r}"
+    return f"found {kind!r}, expected {names}{suggest(kind, valid=(*most, last))}"
+
+
 def _read_all(value: object) -> object:
     return None if value == "all" else value
 
@@ -109,6 +142,7 @@ class JudgeOptions(Value):
 
     Attributes:
         name: its name in scores, series and commands.
+        kind: a `JudgeKind`, or the name that an installed package gives its own kind.
         sample: the share of traces it judges, drawn by trace id.
         model: litellm's name of the model, with the provider in front: `openai/gpt-5-mini`.
         api_base: where the provider's API is, if not at its usual address.
@@ -125,13 +159,15 @@ class JudgeOptions(Value):
         fallbacks: models that are asked in turn where its own cannot answer.
         max_context_tokens: of all contexts in one call; more are split over `max_calls` calls, then cut at
             the ends of sentences.
+        options: of a kind that an installed package adds, as that package reads them; no place for secrets,
+            they are shown.
         max_concurrency: calls at once in one worker process; None = as many as it has threads.
     """
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
-    kind: JudgeKind
+    kind: Annotated[str, AfterValidator(_read_kind)]
     sample: Annotated[float, Field(ge=0, le=1)] = 1.0
     model: str | None = None
     api_base: str | None = None
@@ -155,6 +191,17 @@ class JudgeOptions(Value):
     max_calls: Annotated[int, Field(ge=1, le=8)] = 2
     max_concurrency: Count | None = None
     circuit: CircuitOptions = CircuitOptions()
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def calls_somebody(self) -> bool:
+        """True when it may wait for an answer from elsewhere, as far as its kind tells."""
+        return self.kind not in {JudgeKind.LEXICAL, JudgeKind.RECORDED}
+
+    @property
+    def is_added(self) -> bool:
+        """True when its kind is of an installed package."""
+        return not isinstance(self.kind, JudgeKind)
 
     @model_validator(mode="after")
     def _check_kind(self) -> Self:
@@ -173,8 +220,14 @@ class JudgeOptions(Value):
     def _find_superfluous(self) -> list[str]:
         problems = []
         if self.kind is not JudgeKind.LITELLM:
-            given = [key for key in _LITELLM_ONLY if getattr(self, key) not in {None, ()}]
-            problems += [f"`{key}` is for kind litellm, not {self.kind}: remove it" for key in given]
+            way_out = "put it under `options`" if self.is_added else "remove it"
+            allowed = _OF_THE_PACKAGE if self.is_added else frozenset()
+            given = [
+                key for key in _LITELLM_ONLY if getattr(self, key) not in {None, ()} and key not in allowed
+            ]
+            problems += [f"`{key}` is for kind litellm, not {self.kind}: {way_out}" for key in given]
+        if self.options and not self.is_added:
+            problems.append(f"`options` is for kinds of installed packages, not {self.kind}: remove it")
         if self.kind is not JudgeKind.RECORDED and self.path is not None:
             problems.append(f"`path` is for kind recorded, not {self.kind}: remove it")
         clash = find_key_clash(self)

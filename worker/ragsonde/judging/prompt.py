@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ragsonde.extraction.texts import mend_text
 from ragsonde.judging.instructions import KEYS_OF, choose_keys, write_instructions
 from ragsonde_schemas.assessment import Aspect
+from ragsonde_schemas.rubric import Rubric
 from ragsonde_schemas.value import Value
 
 if TYPE_CHECKING:
@@ -30,12 +31,14 @@ class Prompt(Value):
     Attributes:
         keys: of the reply, in its order.
         aspects: what is asked; without `supports` where there is no reference to support.
+        rubrics: the user's own questions, numbered from 1 in this order; none unless `rubrics` is asked.
         system: the instructions, the same for every trace with these keys.
         user: the data.
     """
 
     keys: tuple[str, ...]
     aspects: frozenset[Aspect]
+    rubrics: tuple[Rubric, ...] = ()
     system: str
     user: str
 
@@ -45,15 +48,34 @@ class Prompt(Value):
         return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
 
 
-def render_prompt(trace: Trace, aspects: frozenset[Aspect], *, reasons: Reasons) -> Prompt:
-    """The question that asks for all `aspects` of a trace at once."""
-    asked = frozenset(aspect for aspect in aspects & KEYS_OF.keys() if _can_be_asked(aspect, trace))
+def render_prompt(
+    trace: Trace, aspects: frozenset[Aspect], *, reasons: Reasons, rubrics: tuple[Rubric, ...] = ()
+) -> Prompt:
+    """The question that asks for all `aspects` of a trace at once; `rubrics` are those of that aspect."""
+    asked = frozenset(
+        aspect
+        for aspect in aspects & KEYS_OF.keys()
+        if _can_be_asked(aspect, trace) and (rubrics or aspect is not Aspect.RUBRICS)
+    )
     keys = choose_keys(asked, reasons=reasons)
-    return Prompt(keys=keys, aspects=asked, system=write_instructions(keys), user=_render_data(trace))
+    told = rubrics if Aspect.RUBRICS in asked else ()
+    return Prompt(
+        keys=keys,
+        aspects=asked,
+        rubrics=told,
+        system=write_instructions(keys, told),
+        user=_render_data(trace),
+    )
+
+
+_OF_ANSWER = frozenset({Aspect.CLAIMS, Aspect.ANSWER_STATEMENTS})
+_OF_REFERENCE = frozenset({Aspect.SUPPORTS, Aspect.REFERENCE_STATEMENTS})
 
 
 def _can_be_asked(aspect: Aspect, trace: Trace) -> bool:
-    return trace.has_reference or aspect is not Aspect.SUPPORTS
+    if aspect in _OF_ANSWER:
+        return trace.has_answer
+    return trace.has_reference or aspect not in _OF_REFERENCE
 
 
 def _render_data(trace: Trace) -> str:
@@ -82,11 +104,14 @@ def _list_sections(trace: Trace) -> Iterator[tuple[str, list[str]]]:
         yield "reference answer", _clean_lines(trace.reference.answer or "")
     for context in trace.contexts or ():
         if not context.is_blank:
-            yield f"context {context.number}", _number_lines(context)
+            yield f"context {context.number}", number_lines(context)
 
 
-def _number_lines(context: Context) -> list[str]:
-    """One line a sentence: a text cannot begin a line of its own, so it cannot forge a number."""
+def number_lines(context: Context) -> list[str]:
+    """A context as it is shown, one line a sentence.
+
+    A text cannot begin a line of its own, so it cannot forge a number.
+    """
     if not context.sentences:
         return [_join_line(context.content)]
     return [f"{sentence.number} {_join_line(sentence.text)}" for sentence in context.sentences]

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.judging.reply import UnreadableReplyError, find_gaps, normalise_reply, parse_reply
+from ragsonde.scoring.rubric_verdicts import find_ratings_fault
 from ragsonde.scoring.verdicts import read_assessment
-from ragsonde_schemas.assessment import Assessment, Fault
+from ragsonde_schemas.assessment import Aspect, Assessment, Fault
 from ragsonde_schemas.errors import Cause
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from ragsonde_schemas.trace import Trace
 
 CUT_OFF = "the reply was cut off at the token limit"
+_FINAL = frozenset({Cause.REPLY_TRUNCATED, Cause.CONTENT_REFUSED})
+"""Asking again would end in the same way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,23 +50,46 @@ class Reading:
 
 def read_completion(completion: Completion, *, prompt: Prompt, trace: Trace) -> Reading:
     """The reading of what a provider answered to a prompt about a trace."""
-    text, model = completion.text, completion.model
-    if completion.finish_reason == "length":
-        return fail_reading(prompt, Cause.REPLY_TRUNCATED, CUT_OFF, text=text, model=model, is_mendable=False)
-    if completion.finish_reason == "content_filter":
-        message = "the provider's content filter stopped the reply"
-        return fail_reading(prompt, Cause.CONTENT_REFUSED, message, text=text, model=model, is_mendable=False)
-    if completion.refusal:
-        return fail_reading(
-            prompt, Cause.REFUSED, "the reply is a refusal", text=completion.refusal, model=model
-        )
-    if not text.strip():
-        return fail_reading(prompt, Cause.EMPTY_REPLY, "the reply is empty", model=model)
+    text, model = completion.refusal or completion.text, completion.model
+    oddity = _find_oddity(completion)
+    if oddity is not None:
+        cause, message = oddity
+        is_mendable = cause not in _FINAL
+        return fail_reading(prompt, cause, message, text=text, model=model, is_mendable=is_mendable)
     try:
         found = parse_reply(text)
     except UnreadableReplyError as error:
         return fail_reading(prompt, error.cause, str(error), text=text, model=model)
     return Reading(assessment=_assess(found, prompt=prompt, trace=trace), text=text, model=model)
+
+
+def _find_oddity(completion: Completion) -> tuple[Cause, str] | None:
+    """What makes a completion no reply, without a look into its words; None where nothing does."""
+    if completion.finish_reason == "length":
+        return Cause.REPLY_TRUNCATED, CUT_OFF
+    if completion.finish_reason == "content_filter":
+        return Cause.CONTENT_REFUSED, "the provider's content filter stopped the reply"
+    if completion.refusal:
+        return Cause.REFUSED, "the reply is a refusal"
+    if not completion.text.strip():
+        return _explain_empty(completion)
+    if completion.choices > 1:
+        return Cause.INVALID_REPLY, f"there are {completion.choices} different replies, not one"
+    return None
+
+
+def _explain_empty(completion: Completion) -> tuple[Cause, str]:
+    if completion.has_tool_call:
+        return (
+            Cause.INVALID_REPLY,
+            "the reply calls a tool: no tool was offered, the JSON object is asked for",
+        )
+    if completion.has_reasoning:
+        return Cause.EMPTY_REPLY, (
+            "the reply holds reasoning and no words: write the JSON object itself "
+            "(where this recurs, raise the judge's `max_tokens` or lower the model's reasoning effort)"
+        )
+    return Cause.EMPTY_REPLY, "the reply is empty"
 
 
 def fail_reading(
@@ -82,7 +108,10 @@ def fail_reading(
 
 
 def _assess(found: dict[str, Any], *, prompt: Prompt, trace: Trace) -> Assessment:
-    raw = normalise_reply(found, keys=prompt.keys)
+    raw = normalise_reply(found, keys=prompt.keys, rubrics=prompt.rubrics)
     assessment = read_assessment(raw, trace, aspects=prompt.aspects)
     faults = find_gaps(found, aspects=prompt.aspects) | assessment.faults
+    if assessment.rubrics is not None:
+        fault = find_ratings_fault(prompt.rubrics, assessment.rubrics)
+        faults |= {} if fault is None else {Aspect.RUBRICS: fault}
     return assessment.model_copy(update={"faults": faults})

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.judging.fingerprint import compute_fingerprint
+from ragsonde.scoring.verdict_words import read_flag
 from ragsonde.scoring.verdicts import read_assessment
 from ragsonde_schemas.assessment import Aspect, Assessment, Fault
 from ragsonde_schemas.errors import Cause, InputError
@@ -41,6 +42,11 @@ class RecordedJudge:
         self._path = path
         self._recorded = _read_lines(content, path)
 
+    @property
+    def trace_ids(self) -> frozenset[str]:
+        """Of which traces verdicts are recorded."""
+        return frozenset(self._recorded)
+
     def assess(
         self,
         trace: Trace,
@@ -54,7 +60,11 @@ class RecordedJudge:
             message = f"trace {trace.trace_id} is not in {self._path.name}"
             fault = Fault(cause=Cause.NOT_ASSESSED, message=message)
             return Assessment(faults=dict.fromkeys(sorted(aspects), fault))
-        return read_assessment(found, trace, aspects=aspects)
+        assessment = read_assessment(found, trace, aspects=aspects)
+        if Aspect.ESSENTIAL in aspects and assessment.insufficient is None:
+            # people may say whether the contexts suffice without naming the sentences that do
+            return assessment.model_copy(update={"insufficient": read_flag(found.get("insufficient"))})
+        return assessment
 
 
 def _read_file(path: Path) -> bytes:

@@ -14,6 +14,8 @@ from ragsonde_schemas.errors import Cause
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ragsonde_schemas.rubric import Rubric
+
 LONGEST_REPLY = 200_000
 """Characters; a longer reply is not read at all."""
 MOST_STARTS = 200
@@ -24,6 +26,11 @@ LONGEST_WORDS = 600
 
 _LEVELS = {"0": "none", "1": "low", "2": "medium", "3": "high"}
 _BITS = {"0": False, "1": True}
+_TEXTS = {
+    "cl": ("claims", "supported"),
+    "as": ("answer_statements", "relevant"),
+    "rs": ("reference_statements", "attributed"),
+}
 _FLAGS = {"y": "relevant", "s": "supports", "u": "used"}
 _THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
 _REFUSAL = re.compile(
@@ -69,7 +76,9 @@ def parse_reply(text: str) -> dict[str, Any]:
     return whole
 
 
-def normalise_reply(found: dict[str, Any], *, keys: tuple[str, ...]) -> dict[str, Any]:
+def normalise_reply(
+    found: dict[str, Any], *, keys: tuple[str, ...], rubrics: tuple[Rubric, ...] = ()
+) -> dict[str, Any]:
     """The same verdicts under the names of a recorded assessment; words and numbers are passed on unchecked.
 
     What was not asked for is dropped: nobody can plant an answer to it.
@@ -86,6 +95,7 @@ def normalise_reply(found: dict[str, Any], *, keys: tuple[str, ...]) -> dict[str
         raw["missing"] = _read_missing(found["miss"])
     if "st" in keys and isinstance(found.get("st"), list):
         raw["statements"] = [_name_statement(item) for item in found["st"]]
+    raw |= _name_answers({key: found[key] for key in keys if key in found}, rubrics=rubrics)
     if "why" in keys and isinstance(found.get("why"), str):
         raw["why"] = _keep_words(found["why"])
     return raw
@@ -139,6 +149,47 @@ def _name_statement(item: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever the
         "text": _keep_words(text) if isinstance(text, str) else text,
         "relevant": _read_bit(item.get("y")),
     }
+
+
+def _name_answers(found: dict[str, Any], *, rubrics: tuple[Rubric, ...]) -> dict[str, Any]:
+    """Claims, statements of answer and reference, and ratings."""
+    raw = {
+        name: _name_texts(found[key], verdict=verdict)
+        for key, (name, verdict) in _TEXTS.items()
+        if key in found
+    }
+    return raw | ({"rubrics": _name_ratings(found["rub"], rubrics)} if "rub" in found else {})
+
+
+def _name_texts(items: Any, *, verdict: str) -> Any:  # noqa: ANN401 - whatever the model wrote
+    if not isinstance(items, list):
+        return items
+    return [_name_text(item, verdict=verdict) if isinstance(item, dict) else item for item in items]
+
+
+def _name_text(item: dict[str, Any], *, verdict: str) -> dict[str, Any]:
+    text = item.get("x")
+    named = {"text": _keep_words(text) if isinstance(text, str) else text, verdict: item.get("v")}
+    return named | ({"contexts": _read_numbers(item["in"])} if "in" in item else {})
+
+
+def _name_ratings(items: Any, rubrics: tuple[Rubric, ...]) -> Any:  # noqa: ANN401 - whatever the model wrote
+    """Ratings under the rubrics' names; of a number that no rubric has, under one that no rubric can have."""
+    if not isinstance(items, list):
+        return items
+    asked = {str(number): rubric for number, rubric in enumerate(rubrics, start=1)}
+    named = []
+    for item in items:
+        if not isinstance(item, dict):
+            named.append(item)
+            continue
+        number = _read_number(item.get("k"))
+        rubric = asked.get(number) if isinstance(number, str) else None
+        identity = (
+            {"name": f"#{number}"} if rubric is None else {"name": rubric.name, "digest": rubric.digest}
+        )
+        named.append({**identity, "rating": item.get("v")})
+    return named
 
 
 def _read_numbers(value: Any) -> Any:  # noqa: ANN401 - whatever the model wrote
@@ -197,7 +248,7 @@ def _list_objects(text: str) -> Iterator[dict[str, Any]]:
         position = text.find("{", end)
 
 
-_OUTER_KEYS = frozenset({"c", "rel", "need", "ins", "miss", "st"})
+_OUTER_KEYS = frozenset({"c", "rel", "need", "ins", "miss", "st", "cl", "as", "rs", "rub"})
 
 
 def _refuse_constant(name: str) -> NoReturn:

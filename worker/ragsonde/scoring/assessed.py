@@ -71,8 +71,7 @@ def _find_gap(aspect: Aspect, *, trace: Trace, assessment: Assessment) -> Fault 
         if assessment.relevant_sentences is None:
             return _NOT_ASSESSED
         return _find_unknown_sentence(assessment.relevant_sentences, trace=trace)
-    given = assessment.statements if aspect is Aspect.STATEMENTS else assessment.missing
-    return _NOT_ASSESSED if given is None else None
+    return _NOT_ASSESSED if getattr(assessment, aspect) is None else None
 
 
 def _find_context_gap(aspect: Aspect, *, trace: Trace, assessment: Assessment) -> Fault | None:

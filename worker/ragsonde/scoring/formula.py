@@ -12,6 +12,7 @@ from ragsonde_schemas.assessment import Aspect, Assessment, Fault
 
 if TYPE_CHECKING:
     from ragsonde.scoring.bands import Band
+    from ragsonde_schemas.errors import Cause
     from ragsonde_schemas.trace import Trace
 
 
@@ -31,6 +32,7 @@ class Evidence(StrEnum):
     ANSWER = "answer"
     REFERENCE_OR_ANSWER = "reference_or_answer"
     """the reference where there is one, else the answer; which of them is part of the version"""
+    REFERENCE = "reference"
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,19 @@ class Computed:
 
     raw: float
     details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Nothing to score, as only the verdicts show: no number, and nobody's fault.
+
+    Attributes:
+        cause: one of those that are skipped.
+        message: what there is none of.
+    """
+
+    cause: Cause
+    message: str
 
 
 @dataclass(frozen=True)
@@ -79,6 +94,13 @@ NeedsFinder = Callable[[Options, bool], frozenset[Aspect]]
 """From the options, and whether the trace has a reference, to the aspects without which there is no score."""
 
 
+FaultFinder = Callable[[Assessment, Options], Fault | None]
+"""From an assessment and the options to why there is no score, None where there is one."""
+
+OptionsCheck = Callable[[Options], tuple[str, ...]]
+"""From all options of an instance to what is wrong with them together."""
+
+
 def always(*aspects: Aspect) -> NeedsFinder:
     """A needs finder for a formula whose needs never change."""
     needs = frozenset(aspects)
@@ -94,20 +116,26 @@ class Formula:
         aliases: names of the originals, accepted in configuration.
         display_name: for people.
         origin: where the formula comes from.
-        compute: the raw score, or a fault where there is none; called only when `needs` are assessed.
+        compute: the raw score, a fault where there should have been one, or a skip where there is nothing to
+            score; called only when `needs` are assessed.
         explain: the reason, from what was computed; without the leading number.
         find_needs: aspects it needs.
         optional: aspects it uses where they were assessed.
         code_version: raised when the same verdicts would give another raw score.
         is_rounded: `value` has two decimals.
         own_options: beside those that every formula has.
+        find_own_fault: where given, it decides in place of the general check of `needs`.
+        check_options: what the options must fulfil together.
+        is_named: it is configured as `id:name`, any number of times.
+        is_default: it is on where nothing is configured.
+        example: a line under `scorers:` that configures it; '' where its id and no option is enough.
     """
 
     id: str
     aliases: tuple[str, ...]
     display_name: str
     origin: str
-    compute: Callable[[Trace, Assessment, Options], Computed | Fault]
+    compute: Callable[[Trace, Assessment, Options], Computed | Fault | Skip]
     explain: Callable[[Trace, Assessment, Computed, Options], str]
     find_needs: NeedsFinder
     evidence: Evidence
@@ -119,6 +147,11 @@ class Formula:
     code_version: str = "1"
     is_rounded: bool = True
     own_options: tuple[Option[Any], ...] = ()
+    find_own_fault: FaultFinder | None = None
+    check_options: OptionsCheck | None = None
+    is_named: bool = False
+    is_default: bool = False
+    example: str = ""
 
     @property
     def needs(self) -> frozenset[Aspect]:
@@ -129,6 +162,11 @@ class Formula:
     def needs_with_reference(self) -> frozenset[Aspect]:
         """Aspects it needs with default options, for a trace with a reference."""
         return self.find_needs({}, True)
+
+    @property
+    def configuration(self) -> str:
+        """A line under `scorers:` that turns it on."""
+        return self.example or f"{self.id}: {{}}"
 
     @property
     def options(self) -> tuple[Option[Any], ...]:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ragsonde.scoring.options import describe, suggest
+from ragsonde.scoring.rubric import NAME, list_rubrics
 from ragsonde.scoring.scorer import Scorer
 from ragsonde_schemas.errors import ConfigError
 
@@ -48,6 +49,10 @@ def read_instances(config: object, *, formulas: Sequence[Formula]) -> tuple[Scor
             scorers.append(_read_instance(instance, raw_options=raw_options, formulas=formulas))
         except ConfigError as error:
             problems.extend(error.problems)
+    try:
+        list_rubrics(scorers)
+    except ConfigError as error:
+        problems.extend(error.problems)
     if problems:
         raise ConfigError(*problems)
     return tuple(scorers)
@@ -60,19 +65,30 @@ def _read_instance(instance: object, *, raw_options: object, formulas: Sequence[
     if not isinstance(raw_options, Mapping):
         raise ConfigError(f"{place}: found {describe(raw_options)}, expected a mapping of options")
     named = raw_options.get(_FORMULA_KEY)
-    formula = _find_formula(instance if named is None else named, place=place, formulas=formulas)
+    formula, name = _find_formula(instance if named is None else named, place=place, formulas=formulas)
     given = {name: value for name, value in raw_options.items() if name != _FORMULA_KEY}
-    return Scorer(
-        str(instance), formula, MappingProxyType(_read_options(given, formula=formula, place=place))
-    )
+    options = _read_options(given, formula=formula, place=place)
+    if name is not None:
+        options[NAME] = name
+    return Scorer(str(instance), formula, MappingProxyType(options))
 
 
-def _find_formula(name: object, *, place: str, formulas: Sequence[Formula]) -> Formula:
+def _find_formula(name: object, *, place: str, formulas: Sequence[Formula]) -> tuple[Formula, str | None]:
+    """The formula, and for one that is configured as `id:name` the name."""
     by_name = {known: formula for formula in formulas for known in (formula.id, *formula.aliases)}
-    if isinstance(name, str) and name in by_name:
-        return by_name[name]
+    if isinstance(name, str) and name in by_name and not by_name[name].is_named:
+        return by_name[name], None
+    if isinstance(name, str):
+        prefix, _, own = name.partition(":")
+        if prefix in by_name and by_name[prefix].is_named:
+            if _INSTANCE_NAME.fullmatch(own):
+                return by_name[prefix], own
+            raise ConfigError(
+                f"{place}: found {describe(name)}, expected {prefix}: and a name of letters, digits, _ . or "
+                f"-, for example {prefix}:tone"
+            )
     nearest = suggest(name, valid=by_name) if isinstance(name, str) else ""
-    ids = ", ".join(formula.id for formula in formulas)
+    ids = ", ".join(f"{formula.id}:NAME" if formula.is_named else formula.id for formula in formulas)
     raise ConfigError(f"{place}: {describe(name)} is no scorer{nearest} (known: {ids})")
 
 
@@ -93,6 +109,8 @@ def _read_options(given: Mapping[object, object], *, formula: Formula, place: st
                 options[option.name] = option.read(value, place=f"{place}.{option.name}")
             except ConfigError as error:
                 problems.extend(error.problems)
+    if formula.check_options is not None and not problems:
+        problems += [f"{place}: {problem}" for problem in formula.check_options(options)]
     if problems:
         raise ConfigError(*problems)
     return options

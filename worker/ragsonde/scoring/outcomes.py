@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ragsonde.extraction.texts import mend_text
 from ragsonde.scoring.assessed import find_fault
 from ragsonde.scoring.bands import find_band
-from ragsonde.scoring.formula import Computed, Evidence
+from ragsonde.scoring.formula import Computed, Evidence, Skip
 from ragsonde.scoring.phrases import shorten
 from ragsonde.scoring.rounding import half_up2, is_finite_throughout, show2
 from ragsonde_schemas.assessment import Aspect, Fault
@@ -39,14 +39,17 @@ def score(scorer: Scorer, trace: Trace, assessment: Assessment) -> Outcome:
     skip = find_skip(scorer, trace)
     if skip is not None:
         return skip
-    found = find_fault(trace, assessment, needs=scorer.needs_for(trace), optional=scorer.optional)
+    found = _find_fault(scorer, trace, assessment=assessment)
     if found is not None:
         aspect, fault = found
-        return _fail(scorer, trace, cause=fault.cause, message=f"{aspect}: {fault.message}", aspect=aspect)
+        message = fault.message if aspect is None else f"{aspect}: {fault.message}"
+        return _fail(scorer, trace, cause=fault.cause, message=message, aspect=aspect)
     try:
         computed = scorer.formula.compute(trace, assessment, scorer.options)
         if isinstance(computed, Fault):
             return _fail(scorer, trace, cause=computed.cause, message=computed.message)
+        if isinstance(computed, Skip):
+            return _skip(scorer, trace, cause=computed.cause, message=computed.message)
         return _conclude_score(scorer, trace, assessment=assessment, computed=computed)
     except Exception as error:  # noqa: BLE001 - a formula of any kind of mistake costs its own score only
         message = shorten(
@@ -58,9 +61,9 @@ def score(scorer: Scorer, trace: Trace, assessment: Assessment) -> Outcome:
 def find_skip(scorer: Scorer, trace: Trace) -> Outcome | None:
     """What can be said before any judge is asked, or None when a judge must be.
 
-    A trace without contexts, question, or answer where one is needed, is skipped; without contexts it has a
-    score where the scorer's `empty_context_score` says so. One of which the user's mapping or function found
-    no fields is an error: what else was found may not be what the user means.
+    A trace without contexts, question, or answer or reference where one is needed, is skipped; without
+    contexts it has a score where the scorer's `empty_context_score` says so. One of which the user's mapping
+    or function found no fields is an error: what else was found may not be what the user means.
     """
     if trace.extraction.failure is not None:
         return _fail(scorer, trace, cause=Cause.EXTRACTION_FAILED, message=trace.extraction.failure)
@@ -73,17 +76,11 @@ def find_skip(scorer: Scorer, trace: Trace) -> Outcome | None:
     if cause is None and not trace.has_query:
         cause = Cause.NO_QUERY
     if cause is None and not _has_evidence(trace, evidence=scorer.formula.evidence):
-        cause = Cause.NO_ANSWER
+        cause = Cause.NO_REFERENCE if scorer.formula.evidence is Evidence.REFERENCE else Cause.NO_ANSWER
     if cause is None:
         return None
-    return Unscored(
-        status="skipped",
-        scorer=scorer.instance,
-        version=scorer.version_for(trace),
-        cause=cause,
-        reason=_describe_skip(cause, trace=trace, evidence=scorer.formula.evidence),
-        details=_count_contexts(trace),
-    )
+    message = _describe_skip(cause, trace=trace, evidence=scorer.formula.evidence)
+    return _skip(scorer, trace, cause=cause, message=message)
 
 
 def fail_all(scorers: Iterable[Scorer], trace: Trace, cause: Cause, message: str) -> tuple[Outcome, ...]:
@@ -116,8 +113,21 @@ def needed_aspects(scorers: Iterable[Scorer], trace: Trace) -> frozenset[Aspect]
 
 def is_enough(assessment: Assessment, trace: Trace, *, scorers: Iterable[Scorer]) -> bool:
     """True when an assessment holds, without fault, all that a judge would be asked about this trace."""
-    needs = needed_aspects(scorers, trace)
-    return find_fault(trace, assessment, needs=needs, optional=frozenset()) is None
+    judged = [scorer for scorer in scorers if find_skip(scorer, trace) is None]
+    needs = needed_aspects(judged, trace)
+    if find_fault(trace, assessment, needs=needs, optional=frozenset()) is not None:
+        return False
+    return all(_find_fault(scorer, trace, assessment=assessment) is None for scorer in judged)
+
+
+def _find_fault(
+    scorer: Scorer, trace: Trace, *, assessment: Assessment
+) -> tuple[Aspect | None, Fault] | None:
+    find_own = scorer.formula.find_own_fault
+    if find_own is None:
+        return find_fault(trace, assessment, needs=scorer.needs_for(trace), optional=scorer.optional)
+    fault = find_own(assessment, scorer.options)
+    return None if fault is None else (None, fault)
 
 
 def _conclude_score(
@@ -161,6 +171,17 @@ def _explain(
         return "its reason could not be written, the details explain it", type(error).__name__
 
 
+def _skip(scorer: Scorer, trace: Trace, *, cause: Cause, message: str) -> Unscored:
+    return Unscored(
+        status="skipped",
+        scorer=scorer.instance,
+        version=scorer.version_for(trace),
+        cause=cause,
+        reason=message,
+        details=_count_contexts(trace),
+    )
+
+
 def _fail(
     scorer: Scorer, trace: Trace, *, cause: Cause, message: str, aspect: Aspect | None = None
 ) -> Unscored:
@@ -175,9 +196,10 @@ def _fail(
 
 
 def _has_evidence(trace: Trace, *, evidence: Evidence) -> bool:
-    if evidence is Evidence.QUESTION or trace.has_answer:
+    if evidence is Evidence.QUESTION:
         return True
-    return evidence is Evidence.REFERENCE_OR_ANSWER and trace.has_reference
+    has_reference = evidence in {Evidence.REFERENCE, Evidence.REFERENCE_OR_ANSWER} and trace.has_reference
+    return has_reference or (evidence is not Evidence.REFERENCE and trace.has_answer)
 
 
 def _count_contexts(trace: Trace) -> dict[str, int]:
@@ -195,6 +217,8 @@ def _describe_absence(trace: Trace) -> str:
 def _describe_skip(cause: Cause, *, trace: Trace, evidence: Evidence) -> str:
     if cause is Cause.NO_QUERY:
         return "the trace has no question"
+    if cause is Cause.NO_REFERENCE:
+        return "the trace has no reference answer"
     if cause is Cause.NO_ANSWER:
         return (
             "the trace has neither a reference nor an answer"

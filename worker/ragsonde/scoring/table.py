@@ -14,33 +14,14 @@ from ragsonde.scoring import (
 from ragsonde.scoring.bands import LOW, NOTHING_RELEVANT, SHARE_BANDS, Band
 from ragsonde.scoring.formula import Comparison, Direction, Evidence, Formula, Remedy
 from ragsonde.scoring.instances import read_instances
+from ragsonde.scoring.remedies import EMBEDDINGS, FILTER, SMALLER_PIECES, SMALLER_TOP_K
 from ragsonde.scoring.scorer import Scorer
+from ragsonde.scoring.wider_table import WIDER_FORMULAS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-_FILTER = Remedy(
-    sign="many contexts are irrelevant or of level none or low",
-    evidence="level and relevance of each context in `ragsonde why`",
-    action="filter by retrieval score before ranking",
-)
-_SMALLER_TOP_K = Remedy(
-    sign="the score falls as the number of contexts grows",
-    evidence="current_score: mean raw by details->>'n_contexts'",
-    action="retrieve fewer contexts (smaller top_k)",
-)
-_EMBEDDINGS = Remedy(
-    sign="one variant of the retriever scores higher on like questions",
-    evidence="current_score joined with trace: mean raw by variant",
-    action="try other embeddings, one variant for each",
-)
-_SMALLER_PIECES = Remedy(
-    sign="relevant contexts hold few relevant sentences",
-    evidence="current_score: by_context of statement_relevancy",
-    action="cut the sources into smaller pieces when indexing",
-)
-
-FORMULAS: tuple[Formula, ...] = (
+DEFAULT_FORMULAS: tuple[Formula, ...] = (
     Formula(
         id="context_position",
         aliases=("mastra:ContextPositionMetric",),
@@ -51,7 +32,8 @@ FORMULAS: tuple[Formula, ...] = (
         find_needs=context_position.find_needs,
         evidence=Evidence.ANSWER,
         bands=SHARE_BANDS,
-        remedies=(_FILTER, _SMALLER_TOP_K),
+        is_default=True,
+        remedies=(FILTER, SMALLER_TOP_K),
         comparison=Comparison(
             question="What share of the position weight is relevant?",
             algorithm="weights 1/(rank + 1), relevant weight over all weight",
@@ -82,13 +64,14 @@ FORMULAS: tuple[Formula, ...] = (
             LOW,
             NOTHING_RELEVANT,
         ),
+        is_default=True,
         remedies=(
             Remedy(
                 sign="precision is low while something is relevant",
                 evidence="which contexts are relevant, in `ragsonde why`",
                 action="re-rank what was retrieved",
             ),
-            _EMBEDDINGS,
+            EMBEDDINGS,
         ),
         comparison=Comparison(
             question="Is the right thing on top, whatever else is there?",
@@ -118,8 +101,9 @@ FORMULAS: tuple[Formula, ...] = (
             Band(0.2, "poor", "poor: little of it helps"),
             Band(0.0, "very_poor", "very poor: hardly anything helps"),
         ),
+        is_default=True,
         remedies=(
-            _FILTER,
+            FILTER,
             Remedy(
                 sign="highly relevant contexts go unused",
                 evidence="contexts of level high, not used, in `ragsonde why`",
@@ -130,7 +114,7 @@ FORMULAS: tuple[Formula, ...] = (
                 evidence="current_score: missing in details",
                 action="add what is missing to the index",
             ),
-            _EMBEDDINGS,
+            EMBEDDINGS,
             Remedy(
                 sign="the penalties do not match what you tolerate",
                 evidence="current_score: base, penalties and counts in details",
@@ -164,7 +148,8 @@ FORMULAS: tuple[Formula, ...] = (
             Band(0.3, "mixed", "mixed, often ideal"),
             Band(0.0, "mostly_not_essential", "mostly not essential: may still be good retrieval"),
         ),
-        remedies=(_SMALLER_TOP_K, _SMALLER_PIECES),
+        is_default=True,
+        remedies=(SMALLER_TOP_K, SMALLER_PIECES),
         comparison=Comparison(
             question="How much of the text was needed?",
             algorithm="groups with an essential sentence over all groups",
@@ -186,7 +171,8 @@ FORMULAS: tuple[Formula, ...] = (
         own_options=(statement_relevancy.STATEMENTS,),
         evidence=Evidence.QUESTION,
         bands=SHARE_BANDS,
-        remedies=(_SMALLER_PIECES, _FILTER),
+        is_default=True,
+        remedies=(SMALLER_PIECES, FILTER),
         comparison=Comparison(
             question="How much of the text is on the subject?",
             algorithm="relevant statements over all statements, pooled over contexts",
@@ -198,23 +184,33 @@ FORMULAS: tuple[Formula, ...] = (
         ),
     ),
 )
+"""On where nothing is configured."""
+
+FORMULAS: tuple[Formula, ...] = (*DEFAULT_FORMULAS, *WIDER_FORMULAS)
 
 
-def find_formula(name: str) -> Formula | None:
-    """The formula of that id or alias, or None."""
-    return next((formula for formula in FORMULAS if name in (formula.id, *formula.aliases)), None)
+def find_formula(name: str, *, formulas: Sequence[Formula] = FORMULAS) -> Formula | None:
+    """The formula of that id or alias, or None; of one that is configured as `id:name` for any name."""
+    by_id = next((formula for formula in formulas if name in (formula.id, *formula.aliases)), None)
+    if by_id is not None:
+        return by_id
+    prefix = name.partition(":")[0]
+    return next((formula for formula in formulas if formula.is_named and formula.id == prefix), None)
 
 
-def build_scorers(config: Mapping[str, Mapping[str, object] | None] | None) -> tuple[Scorer, ...]:
+def build_scorers(
+    config: Mapping[str, Mapping[str, object] | None] | None, *, formulas: Sequence[Formula] = FORMULAS
+) -> tuple[Scorer, ...]:
     """The scorers of the configuration's `scorers:`, in its order.
 
     Args:
         config: instance name -> options; `scorer:` among them names the formula by id or alias, its default
-            is the instance's name. None gives all formulas with their defaults.
+            is the instance's name. None gives the formulas that are on by default, with their defaults.
+        formulas: all that there are: ours, and those of installed packages.
 
     Raises:
         ConfigError: with every problem found, each naming its place and the nearest valid name.
     """
     if config is None:
-        return tuple(Scorer(formula.id, formula) for formula in FORMULAS)
-    return read_instances(config, formulas=FORMULAS)
+        return tuple(Scorer(formula.id, formula) for formula in formulas if formula.is_default)
+    return read_instances(config, formulas=formulas)

@@ -3,6 +3,10 @@
     {contexts: {"1": {relevant, supports?, level, used, reason?}, ...}, missing: [str],
      essential: ["1.2", ...], insufficient: bool, relevant_sentences: ["1.1", ...],
      statements?: [{context: "1", text, relevant, reason?}],
+     claims?: [{text, supported: "yes|no|unsure", contexts?: ["1"]}],
+     answer_statements?: [{text, relevant: "yes|no|unsure"}],
+     reference_statements?: [{text, attributed}],
+     rubrics?: {name: rating},
      sentences_shown?: ["1.1", ...], truncated?: bool, reason?: str}
 
 `contexts` may also be a list of objects with `number`. An aspect that is not there is None; one that cannot
@@ -14,9 +18,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from ragsonde.scoring.claim_verdicts import (
+    read_answer_statements,
+    read_claims,
+    read_reference_statements,
+)
 from ragsonde.scoring.context_verdicts import read_context_verdicts
 from ragsonde.scoring.faults import refuse
 from ragsonde.scoring.options import describe
+from ragsonde.scoring.rubric_verdicts import read_rubrics
 from ragsonde.scoring.verdict_numbers import TraceNumbers, read_number, show_number
 from ragsonde.scoring.verdict_words import read_flag, read_text
 from ragsonde_schemas.assessment import Aspect, Assessment, Fault, StatementVerdict
@@ -160,4 +170,8 @@ _READERS: dict[Aspect, _Reader] = {
     Aspect.ESSENTIAL: _read_essential,
     Aspect.RELEVANT_SENTENCES: _read_relevant_sentences,
     Aspect.STATEMENTS: _read_statements,
+    Aspect.CLAIMS: read_claims,
+    Aspect.ANSWER_STATEMENTS: read_answer_statements,
+    Aspect.REFERENCE_STATEMENTS: read_reference_statements,
+    Aspect.RUBRICS: read_rubrics,
 }

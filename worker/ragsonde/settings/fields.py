@@ -14,7 +14,7 @@ from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeOptions
 from ragsonde.receiver.options import ReceiverOptions
-from ragsonde.scoring.table import FORMULAS
+from ragsonde.scoring.table import DEFAULT_FORMULAS
 from ragsonde.settings.secrets import has_valid_port
 from ragsonde_schemas.value import Value
 
@@ -64,7 +64,7 @@ def _split_commas(value: object) -> object:
 
 
 def _default_scorers() -> dict[str, dict[str, Any] | None]:
-    return {formula.id: None for formula in FORMULAS}
+    return {formula.id: None for formula in DEFAULT_FORMULAS}
 
 
 Count = Annotated[int, BeforeValidator(_refuse_boolean), Field(ge=1)]
@@ -167,7 +167,7 @@ class Settings(Value):
     @property
     def deadline_seconds(self) -> float:
         """How long one evaluation may take: the longest deadline of a judge that calls somebody."""
-        calling = [one.deadline_seconds for one in self.judges if one.kind is JudgeKind.LITELLM]
+        calling = [one.deadline_seconds for one in self.judges if one.calls_somebody]
         return max(calling, default=DEFAULT_DEADLINE_SECONDS)
 
     @property
@@ -206,7 +206,7 @@ class Settings(Value):
 
     def _check_deadlines(self) -> Iterator[str]:
         """One delivery asks all judges in turn, so their deadlines add up."""
-        calling = [judge for judge in self.judges if judge.kind is JudgeKind.LITELLM]
+        calling = [judge for judge in self.judges if judge.calls_somebody]
         total = sum(judge.deadline_seconds for judge in calling)
         if total + LEASE_MARGIN_SECONDS < DELIVERY_SECONDS:
             return

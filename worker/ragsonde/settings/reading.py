@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
+from ragsonde.plugins import list_judge_kinds, load_formulas
 from ragsonde.scoring.options import suggest
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.draft import Draft, find_origin
@@ -188,13 +189,13 @@ def _take_secret_file(draft: Draft, *, name: str) -> None:
 def _validate(draft: Draft) -> Settings | None:
     settings = None
     try:
-        settings = Settings.model_validate(draft.values)
+        settings = Settings.model_validate(draft.values, context={"judge_kinds": list_judge_kinds()})
     except ValidationError as error:
         draft.problems.extend(list_problems(error, model=Settings, name_place=draft.name_place))
     scorers = draft.values.get("scorers")
     if isinstance(scorers, dict):
         try:
-            build_scorers(scorers)
+            build_scorers(scorers, formulas=load_formulas())
         except ConfigError as error:
             draft.problems.extend(draft.add_place(problem) for problem in error.problems)
     return settings

@@ -31,7 +31,6 @@ class JudgeStateRow(Tables):
     answered_model: Mapped[str | None]
     paused_since: Mapped[datetime | None]
     paused_until: Mapped[datetime | None]
-    pause_cause: Mapped[str | None]
     pause_message: Mapped[str | None]
     hour_shares: Mapped[list[float] | None] = mapped_column(ARRAY(DOUBLE_PRECISION))
 
