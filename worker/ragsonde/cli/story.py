@@ -76,6 +76,14 @@ def tell_history(history: TraceHistory, *, similar_ids: Sequence[str] = ()) -> I
         yield from _tell_parked(message)
 
 
+def tell_verdicts(assessment: Assessment | None, outcomes: Sequence[Outcome]) -> Iterator[Line]:
+    """What a judge said of a trace, and the scores that follow from it."""
+    if assessment is not None:
+        yield from _tell_assessment(assessment, outcomes)
+    for group in _group_outcomes(outcomes):
+        yield _tell_outcomes(group, assessment)
+
+
 def _tell_spans(spans: GatheredSpans) -> Line:
     came = f"{spans.span_count} spans came ({spans.format})"
     if spans.next_close_at is not None:

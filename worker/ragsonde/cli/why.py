@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragsonde.cli.asking_again import ask_again, tell_answers
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.failures import ExitCode
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
+    from ragsonde.cli.asking_again import Answer
     from ragsonde.storage.history import TraceHistory
 
 EXAMPLES = (
     ("ragsonde why 4bf92f3577b34da6a3ce929d0e0e4736", "the whole story of a trace"),
     ("ragsonde why order-42 --app shop --output json", "for scripts"),
+    ("ragsonde why order-42 --ask gpt", "what judge gpt says of it now, with a reason for each context"),
 )
 
 
@@ -45,6 +48,13 @@ def why(
             metavar="NAME", help=f"Only this app's traces; `{DEFAULT_APP}` for those that name none."
         ),
     ] = None,
+    ask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JUDGE",
+            help="Have this judge look at the stored trace now, with reasons; it may cost a call.",
+        ),
+    ] = None,
     config: ConfigOption = None,
     database_url: DatabaseUrlOption = None,
     data_dir: DataDirOption = None,
@@ -53,7 +63,8 @@ def why(
     """Say what happened to a trace: states, attempts, verdicts, scores, parked messages.
 
     Exit code 1 when nothing is known of it; stored ids that contain it, and other apps that have a trace of
-    that id, are named then.
+    that id, are named then. What a judge says to --ask is shown and not stored: it is in no mean, no series
+    and no budget.
     """
     if not trace_id.strip():
         raise InputError("TRACE_ID is empty; expected the id of a trace, or a part of it")
@@ -69,6 +80,9 @@ def why(
         similar_ids = () if is_known or other_apps else find_similar_ids(engine, trace_id, app=stored_app)
     finally:
         engine.dispose()
+    if ask is not None and is_known and history.revisions:
+        _show_answers(ask_again(history, ask, settings=settings), output)
+        return
     if output is OutputForm.JSON:
         write_json({**history.model_dump(mode="json"), "similar_ids": similar_ids, "other_apps": other_apps})
     else:
@@ -82,6 +96,15 @@ def why(
             console.print(show(line.text, line.style))
     if not is_known:
         raise typer.Exit(ExitCode.BELOW)
+
+
+def _show_answers(answers: list[Answer], output: OutputForm) -> None:
+    if output is OutputForm.JSON:
+        write_json({"asked": [answer.dump() for answer in answers]})
+        return
+    console = make_console()
+    for line in tell_answers(answers):
+        console.print(show(line.text, line.style))
 
 
 def _find_apps(engine: Engine, trace_id: str) -> tuple[str, ...]:
