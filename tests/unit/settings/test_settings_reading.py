@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from ragsonde.scoring.table import FORMULAS, build_scorers
 from ragsonde.settings import Settings, read_settings, read_with_origins
 from ragsonde_schemas.errors import ConfigError
 
@@ -223,6 +224,14 @@ def test_variables_that_kubernetes_makes_for_our_service_are_no_settings():
     }
 
     assert read_settings(environ=environ) == Settings()
+
+
+@pytest.mark.parametrize("formula", FORMULAS, ids=lambda formula: formula.id)
+def test_the_line_that_a_scorer_is_shown_with_configures_it(formula, tmp_path):
+    path = tmp_path / "ragsonde.yaml"
+    path.write_text(f"scorers:\n  {formula.configuration}\n")
+    (scorer,) = build_scorers(read_settings(path, environ={}).scorers)
+    assert scorer.formula is formula
 
 
 def test_all_problems_are_told_at_once_each_with_place_found_and_expected():

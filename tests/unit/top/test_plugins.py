@@ -1,7 +1,6 @@
 """A package that is installed beside ragsonde adds a format, by nothing but its entry point."""
 
 import json
-import sys
 
 import pytest
 
@@ -29,22 +28,13 @@ NOTHING = 5
 
 
 @pytest.fixture
-def install(tmp_path, monkeypatch):
+def install(packages):
     """Installs a package whose entry point leads to an object of its module."""
 
     def write(target, *, code=OWN):
-        (tmp_path / "acme_traces.py").write_text(code)
-        metadata = tmp_path / "acme_traces-1.0.dist-info"
-        metadata.mkdir()
-        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-traces\nVersion: 1.0\n")
-        (metadata / "entry_points.txt").write_text(f"[ragsonde.formats]\nacme = acme_traces:{target}\n")
-        monkeypatch.syspath_prepend(tmp_path)
-        load_formats.cache_clear()
+        packages.write("acme_traces", group="ragsonde.formats", points={"acme": target}, code=code)
 
-    yield write
-    monkeypatch.undo()
-    sys.modules.pop("acme_traces", None)
-    load_formats.cache_clear()
+    return write
 
 
 def test_its_messages_are_decoded_and_its_name_is_known(install):

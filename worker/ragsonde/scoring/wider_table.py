@@ -186,7 +186,7 @@ WIDER_FORMULAS: tuple[Formula, ...] = (
         find_own_fault=rubric.find_own_fault,
         check_options=rubric.check_options,
         is_named=True,
-        example="rubric:tone: {question: Is the answer polite?, points: 5}",
+        example='rubric:tone: {question: "Is the answer polite?", points: 5}',
         evidence=Evidence.ANSWER,
         bands=(
             Band(1.0, "best", "best: the highest rating"),
