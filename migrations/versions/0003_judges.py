@@ -27,14 +27,16 @@ FROM score s
 JOIN evaluation e USING (trace_id, app, record_key, revision, day, judge, fingerprint)
 WHERE e.state <> 'superseded'
   AND NOT EXISTS (
-    SELECT FROM scorer_version v WHERE v.scorer = s.scorer AND v.is_active AND v.version <> s.version)
+    SELECT FROM scorer_version v WHERE v.scorer = s.scorer AND v.is_active
+      AND v.version NOT IN (s.version, split_part(s.version, ':', 1)))
   AND NOT EXISTS (
     SELECT FROM score n
     WHERE n.trace_id = s.trace_id AND n.app = s.app AND n.record_key = s.record_key
       AND n.revision = s.revision AND n.day = s.day AND n.judge = s.judge AND n.scorer = s.scorer
       AND (n.created_at, n.fingerprint, n.version) > (s.created_at, s.fingerprint, s.version)
       AND NOT EXISTS (
-        SELECT FROM scorer_version v WHERE v.scorer = n.scorer AND v.is_active AND v.version <> n.version))
+        SELECT FROM scorer_version v WHERE v.scorer = n.scorer AND v.is_active
+          AND v.version NOT IN (n.version, split_part(n.version, ':', 1))))
 """
 
 
@@ -124,12 +126,25 @@ def create_checks() -> None:
         column("judge", sa.Text),
         column("fingerprint", sa.Text),
         column("day", sa.Date),
-        moment("judged_at"),
-        column("epoch", sa.Integer),
+        moment("due_at"),
+        column("starts", sa.Integer, server_default="0"),
+        column("unfinished_starts", sa.Integer, server_default="0"),
+        moment("lease_until", nullable=True),
+        moment("judged_at", nullable=True),
+        column("epoch", sa.Integer, server_default="1"),
         sa.Column("answered_model", sa.Text),
+        sa.Column("answered_fingerprint", sa.Text),
         sa.Column("cause", sa.Text),
         sa.Column("verdicts", JSONB),
-        column("scores", JSONB),
+        sa.Column("scores", JSONB),
+        sa.Column("calls", sa.Integer),
+        sa.Column("tokens_in", sa.Integer),
+        sa.Column("tokens_out", sa.Integer),
+        sa.Column("cost_usd", sa.Double),
+        sa.Column("reserved_calls", sa.Integer),
+        sa.Column("reserved_tokens", sa.BigInteger),
+        sa.Column("reserved_usd", sa.Double),
+        moment("reserved_at", nullable=True),
         sa.PrimaryKeyConstraint("check_id", "judge", "fingerprint", "day", name=op.f("pk_check_result")),
         sa.ForeignKeyConstraint(
             ["check_id"],
@@ -140,16 +155,29 @@ def create_checks() -> None:
     )
 
 
+def create_epochs() -> None:
+    op.create_table(
+        "judge_epoch",
+        column("judge", sa.Text),
+        column("fingerprint", sa.Text),
+        column("answered_model", sa.Text),
+        column("epoch", sa.Integer),
+        moment("first_since"),
+        sa.PrimaryKeyConstraint("judge", "fingerprint", "answered_model", name=op.f("pk_judge_epoch")),
+    )
+
+
 def upgrade() -> None:
     op.execute("DROP VIEW current_score")
     add_columns()
     op.execute(CURRENT_SCORE.format(columns=SCORE_COLUMNS + STREAM_COLUMNS))
     create_judges()
     create_checks()
+    create_epochs()
 
 
 def downgrade() -> None:
-    for table in ("check_result", "check_set", "sample_rate", "judge_spend", "judge_state"):
+    for table in ("judge_epoch", "check_result", "check_set", "sample_rate", "judge_spend", "judge_state"):
         op.drop_table(table)
     op.execute("DROP VIEW current_score")
     for table in ("score", "assessment"):

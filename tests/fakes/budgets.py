@@ -9,6 +9,7 @@ from ragsonde_schemas.spending import Reservation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ragsonde_schemas.check import ClaimedCheck
     from ragsonde_schemas.evaluation import ClaimedEvaluation
     from ragsonde_schemas.spending import WorstCase
 
@@ -25,6 +26,12 @@ class FakeBudgets:
         self.asked: list[WorstCase] = []
 
     def reserve(self, claimed: ClaimedEvaluation, estimate: Callable[[], WorstCase]) -> Reservation:  # noqa: ARG002
+        return self._answer(estimate)
+
+    def reserve_check(self, claimed: ClaimedCheck, estimate: Callable[[], WorstCase]) -> Reservation:  # noqa: ARG002
+        return self._answer(estimate)
+
+    def _answer(self, estimate: Callable[[], WorstCase]) -> Reservation:
         if not self._answers:
             return Reservation.HELD
         self.asked.append(estimate())

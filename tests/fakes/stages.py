@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fakes.assessment_cache import FakeAssessmentCache
 from fakes.budgets import FakeBudgets
+from fakes.check_store import FakeCheckStore
 from fakes.clock import FakeClock
 from fakes.sink import FakeSink
 from fakes.span_buffer import FakeSpanBuffer
@@ -30,6 +31,7 @@ def make_stages(*judges, scorers=None, rates=None, clock=None, **changes) -> Sta
         "sample_rates": FixedRates({judge.name: 1.0 for judge in judges} | (rates or {})),
         "cache": FakeAssessmentCache(),
         "budgets": FakeBudgets(),
+        "checks": FakeCheckStore(),
         "traces": FakeTraceStore(clock=clock),
         "spans": FakeSpanBuffer(clock=clock),
         "parking": FakeParkingStore(),

@@ -31,6 +31,7 @@ from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.effective import hash_settings
 from ragsonde.storage.assessment_cache import PostgresAssessmentCache
 from ragsonde.storage.budgets import PostgresBudgets
+from ragsonde.storage.check_runs import PostgresCheckStore
 from ragsonde.storage.engine import build_engine, ping
 from ragsonde.storage.judge_states import PostgresJudgeStates
 from ragsonde.storage.parking_store import PostgresParkingStore
@@ -137,6 +138,7 @@ def build_worker(
             clock=clock,
             limits={one.name: one.budget.limits for one in settings.judges if one.budget is not None},
         ),
+        checks=PostgresCheckStore(engine, clock=clock, lease_seconds=settings.lease_seconds),
         traces=PostgresTraceStore(
             engine,
             clock=clock,

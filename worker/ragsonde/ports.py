@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from ragsonde.extraction.findings import Findings
     from ragsonde_schemas.assessment import Aspect, Assessment
+    from ragsonde_schemas.check import CheckKey, CheckResult, ClaimedCheck
     from ragsonde_schemas.decoded import Record
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.errors import Cause, ParkReason
@@ -115,6 +116,38 @@ class Budgets(Protocol):
 
         Raises:
             JudgePausedError: the budget is in dollars and the price is not known.
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+    def reserve_check(self, claimed: ClaimedCheck, estimate: Callable[[], WorstCase]) -> Reservation:
+        """The same for a trace of the check set: it is paid from the same budget."""
+        ...
+
+
+class CheckStore(Protocol):
+    """Where the check set is kept, and what judges made of it."""
+
+    def claim(self, key: CheckKey) -> ClaimedCheck | None:
+        """The check, under a lease, or None when it is done, dropped, or somebody else has it.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+    def finish(self, claimed: ClaimedCheck, result: CheckResult) -> bool:
+        """Stores what came of it; False when this claim does not run it any more, and nothing was written.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+    def postpone(self, claimed: ClaimedCheck, *, until: datetime, calls: tuple[JudgeCall, ...] = ()) -> bool:
+        """Leaves it undone and due at `until`; the calls of this run are kept.
+
+        Raises:
             DatabaseLostError: Postgres is away.
         """
         ...

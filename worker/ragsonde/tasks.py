@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,12 @@ from pydantic import ValidationError
 from ragsonde.intake.delivery_guard import PatienceEndedError, StoppingError
 from ragsonde.intake.trace_consumer import BURY, EVALUATE, INGEST
 from ragsonde.intake.work_message import read_key, wrap_key
+from ragsonde.pipeline.checking import check
 from ragsonde.pipeline.closing import close_record
 from ragsonde.pipeline.evaluate_trace import evaluate, ingest
+from ragsonde_schemas.check import CheckKey
 from ragsonde_schemas.errors import ParkReason
+from ragsonde_schemas.evaluation import EvaluationKey
 from ragsonde_schemas.open_record import OpenRecordKey
 
 if TYPE_CHECKING:
@@ -26,9 +30,9 @@ if TYPE_CHECKING:
     from celery import Celery
 
     from ragsonde.intake.delivery_guard import DeliveryGuard
+    from ragsonde.intake.work_message import WorkKey
     from ragsonde.pipeline.stages import Stages
     from ragsonde_schemas.envelope import Envelope
-    from ragsonde_schemas.evaluation import EvaluationKey
 
 
 def register_tasks(
@@ -46,17 +50,11 @@ def register_tasks(
         guard: around every piece of work.
         in_flight: counts a delivery while it is worked on.
     """
-
-    def run_evaluation(key: EvaluationKey) -> None:
-        guard.run_work(wrap_key(key), partial(evaluate, key, stages))
-
-    def close_and_evaluate(key: OpenRecordKey) -> None:
-        for evaluation in close_record(key, stages):
-            run_evaluation(evaluation)
+    work = _Work(stages=stages, guard=guard)
 
     def take_message(envelope: Envelope) -> None:
         with in_flight(), _unacked_when_stopping():
-            guard.run_ingest(envelope, partial(ingest, envelope, stages, run=run_evaluation))
+            guard.run_ingest(envelope, partial(ingest, envelope, stages, run=work.evaluate))
 
     def take_work(envelope: Envelope) -> None:
         with in_flight(), _unacked_when_stopping():
@@ -66,10 +64,7 @@ def register_tasks(
                 message = "found no key in this work message; only ragsonde publishes them"
                 guard.park(envelope, reason=ParkReason.INVALID_MESSAGE, message=message)
             else:
-                if isinstance(key, OpenRecordKey):
-                    guard.run_work(envelope, partial(close_and_evaluate, key))
-                else:
-                    run_evaluation(key)
+                work.run(envelope, key)
 
     def take_dead_letter(envelope: Envelope) -> None:
         message = f"dead-lettered by the broker: {envelope.headers.get('x-death', 'no x-death header')}"
@@ -79,6 +74,30 @@ def register_tasks(
     app.task(name=INGEST, shared=False)(take_message)
     app.task(name=EVALUATE, shared=False)(take_work)
     app.task(name=BURY, shared=False)(take_dead_letter)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """What a work message may name, each under the guard."""
+
+    stages: Stages
+    guard: DeliveryGuard
+
+    def run(self, envelope: Envelope, key: WorkKey) -> None:
+        match key:
+            case CheckKey():
+                self.guard.run_work(envelope, partial(check, key, self.stages))
+            case OpenRecordKey():
+                self.guard.run_work(envelope, partial(self.close, key))
+            case EvaluationKey():
+                self.evaluate(key)
+
+    def evaluate(self, key: EvaluationKey) -> None:
+        self.guard.run_work(wrap_key(key), partial(evaluate, key, self.stages))
+
+    def close(self, key: OpenRecordKey) -> None:
+        for evaluation in close_record(key, self.stages):
+            self.evaluate(evaluation)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import typer
 from sqlalchemy import text
 
 from ragsonde.bootstrap import SystemClock
+from ragsonde.check_jobs import CHECK_JOB_NAMES, CheckChores
 from ragsonde.cli.broker_connection import open_publisher
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_connections
@@ -88,16 +89,16 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
     Raises:
         SetupError: no port is free.
     """
-    series = Series(MONITOR_SERIES, known=KnownLabels(jobs=(*JOB_NAMES, *JUDGE_JOB_NAMES)))
+    series = Series(MONITOR_SERIES, known=KnownLabels(jobs=(*JOB_NAMES, *JUDGE_JOB_NAMES, *CHECK_JOB_NAMES)))
     series.state(CONFIG, hash=hash_settings(settings))
     series.state(BUILD, version=version("ragsonde"))
     with ExitStack() as stack:
         engine = build_engine(connections.database_url, application_name="ragsonde-monitor")
         stack.callback(engine.dispose)
-        # four connections: a slow publish keeps no trace open, and hides neither how deep the queues are nor
+        # five connections: a slow publish keeps no trace open, and hides neither how deep the queues are nor
         # that the broker is there
-        sweeping_broker, closing_broker, counting_broker, checked_broker = (
-            open_publisher(connections.broker_url, stack) for _ in range(4)
+        sweeping_broker, closing_broker, counting_broker, checking_broker, checked_broker = (
+            open_publisher(connections.broker_url, stack) for _ in range(5)
         )
         monitor = Monitor(
             series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(engine, name)
@@ -114,13 +115,22 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             clock=SystemClock(),
             should_pause=lambda: monitor.is_stopping,
         )
+        judges = build_judges(settings.judges, added=load_judge_kinds())
+        fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
         judge_chores = JudgeChores(
             engine=engine,
             judges=settings.judges,
-            fingerprints={
-                name: judge.fingerprint
-                for name, judge in build_judges(settings.judges, added=load_judge_kinds()).items()
-            },
+            fingerprints=fingerprints,
+            series=series,
+            clock=SystemClock(),
+        )
+        check_chores = CheckChores(
+            engine=engine,
+            judges=settings.judges,
+            fingerprints=fingerprints,
+            paid=frozenset(name for name, judge in judges.items() if not judge.is_free),
+            broker=checking_broker,
+            queued_for_seconds=settings.lease_seconds,
             series=series,
             clock=SystemClock(),
         )
@@ -140,7 +150,7 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
         stack.callback(server.close)
         logger.info("monitor_started", extra={"metrics": f"{server.url}{METRICS}"})
         with stopping_on_signals(monitor.stop):
-            monitor.run((*chores.build_jobs(), *judge_chores.build_jobs()))
+            monitor.run((*chores.build_jobs(), *judge_chores.build_jobs(), *check_chores.build_jobs()))
 
 
 def _list_retention(settings: Settings) -> dict[str, int]:

@@ -120,6 +120,12 @@ EMPTY_RETRIEVAL = Declaration(
     help="Traces whose retrieval returned nothing, or only blank contexts.",
     labels=PLACE_LABELS,
 )
+SUSPECTED_INJECTION = Declaration(
+    name="suspected_injection_total",
+    kind=Kind.COUNTER,
+    help="Stored traces with a text that looks as if it wanted to steer the judge.",
+    labels=PLACE_LABELS,
+)
 EXTRACTION = Declaration(
     name="extraction_total",
     kind=Kind.COUNTER,
@@ -233,6 +239,14 @@ JUDGE_SAMPLE_RATE = Declaration(
     help="Share of an app's traces that a judge looks at, where a floor or a budget has set it.",
     labels=("judge", "app"),
 )
+JUDGE_AGREEMENT = Declaration(
+    name="judge_agreement_ratio",
+    kind=Kind.SNAPSHOT,
+    help="Share of contexts on whose relevance a judge and the free one agree, over the last hour's "
+    "assessments; suspected: of traces with a suspected injection.",
+    labels=("judge", "against", "app", "suspected"),
+    unit="ratio",
+)
 
 # Flow
 END_TO_END = Declaration(
@@ -260,6 +274,20 @@ LAST_COMMITTED = Declaration(
     kind=Kind.GAUGE,
     help="When this process last committed a trace or an evaluation; 0 before the first.",
     unit="seconds",
+)
+
+# Score sinks
+SCORE_SINK_SENT = Declaration(
+    name="score_sink_sent_total",
+    kind=Kind.COUNTER,
+    help="Results that an external sink took.",
+    labels=("sink",),
+)
+SCORE_SINK_DROPPED = Declaration(
+    name="score_sink_dropped_total",
+    kind=Kind.COUNTER,
+    help="Results that an external sink never got: its queue was full, or it refused them, or was away.",
+    labels=("sink",),
 )
 
 # The process
@@ -308,6 +336,31 @@ SWEPT = Declaration(
     name="swept_total",
     kind=Kind.COUNTER,
     help="Due evaluations whose work message the sweeper published.",
+)
+JUDGE_EPOCH = Declaration(
+    name="judge_model_epoch",
+    kind=Kind.SNAPSHOT,
+    help="Number of the model that answers for a judge, of those that have under its fingerprint.",
+    labels=("judge",),
+)
+JUDGE_DRIFT = Declaration(
+    name="judge_drift",
+    kind=Kind.SNAPSHOT,
+    help="Mean change of a judge's scores of the check set since they were first given, newest results.",
+    labels=("judge", "scorer"),
+)
+JUDGE_DRIFT_STDERR = Declaration(
+    name="judge_drift_stderr",
+    kind=Kind.SNAPSHOT,
+    help="Standard error of the drift; absent below two traces.",
+    labels=("judge", "scorer"),
+)
+JUDGE_CHECK_AGE = Declaration(
+    name="judge_check_age_seconds",
+    kind=Kind.SNAPSHOT,
+    help="How long ago a judge last gave a score of the check set; absent before the first.",
+    labels=("judge",),
+    unit="seconds",
 )
 MONITOR_JOB_LAST_SUCCESS = Declaration(
     name="monitor_job_last_success_timestamp_seconds",
@@ -364,6 +417,7 @@ _PROCESS = (CONFIG, BUILD, SERIES_DROPPED)
 WORKER_SERIES = (
     *(SCORE, SCORE_SQUARES, SCORES_BELOW_THRESHOLD, UNSCORED, INSUFFICIENT),
     *(MESSAGES_RECEIVED, EVALUATIONS, PARKED, DUPLICATES, SCORES_SUPERSEDED, EMPTY_RETRIEVAL, EXTRACTION),
+    SUSPECTED_INJECTION,
     *(
         MAPPING_FOUND_NOTHING,
         TRACES_FILTERED,
@@ -380,11 +434,13 @@ WORKER_SERIES = (
         JUDGE_CIRCUIT_OPEN,
     ),
     *(END_TO_END, STAGE_SECONDS, IN_FLIGHT, LAST_COMMITTED, SINK_FAILURES),
+    *(SCORE_SINK_SENT, SCORE_SINK_DROPPED),
     *_PROCESS,
 )
 MONITOR_SERIES = (
     *(QUEUE_MESSAGES, LEDGER_EVALUATIONS, OPEN_TRACES, SWEPT),
-    *(JUDGE_BUDGET_RATIO, JUDGE_SAMPLE_RATE, JUDGE_PAUSED),
+    *(JUDGE_BUDGET_RATIO, JUDGE_SAMPLE_RATE, JUDGE_PAUSED, JUDGE_AGREEMENT),
+    *(JUDGE_EPOCH, JUDGE_DRIFT, JUDGE_DRIFT_STDERR, JUDGE_CHECK_AGE),
     *(MONITOR_JOB_LAST_SUCCESS, MONITOR_JOB_SECONDS, MONITOR_JOB_FAILURES, MONITOR_JOB_SKIPS),
     *_PROCESS,
 )

@@ -1,4 +1,7 @@
-"""What is published on `ragsonde.work`: the key of an evaluation or a gathered trace that is due, as JSON."""
+"""What is published on `ragsonde.work`: the key of what is due, as JSON.
+
+An evaluation, a gathered trace, or a trace of the check set.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from pydantic import TypeAdapter
 
 from ragsonde.intake.deliveries import compute_message_key
 from ragsonde.intake.topology import WORK
+from ragsonde_schemas.check import CheckKey
 from ragsonde_schemas.envelope import Envelope
 from ragsonde_schemas.evaluation import EvaluationKey
 from ragsonde_schemas.open_record import OpenRecordKey
 
-WorkKey = EvaluationKey | OpenRecordKey
-"""No JSON object is both: each refuses the fields of the other."""
+WorkKey = EvaluationKey | OpenRecordKey | CheckKey
+"""No JSON object is two of them: each refuses the fields of the other."""
 
 _KEYS: TypeAdapter[WorkKey] = TypeAdapter(WorkKey)
 

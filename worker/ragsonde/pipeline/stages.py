@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragsonde.ports import (
         AssessmentCache,
         Budgets,
+        CheckStore,
         Clock,
         Insist,
         Isolation,
@@ -54,6 +55,7 @@ class Stages:
     sample_rates: SampleRates
     cache: AssessmentCache
     budgets: Budgets
+    checks: CheckStore
     traces: TraceStore
     spans: SpanBuffer
     parking: ParkingStore

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragsonde.storage.engine import pipelined_transaction
-from ragsonde.storage.reservations import NoRoomError, hold
+from ragsonde.storage.reservations import NOTE, NOTE_CHECK, NoRoomError, hold
 from ragsonde.storage.retries import Retries
 from ragsonde.storage.trace_rows import list_key_columns
 from ragsonde_schemas.errors import JudgePausedError
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from ragsonde.ports import Clock
+    from ragsonde_schemas.check import ClaimedCheck
     from ragsonde_schemas.evaluation import ClaimedEvaluation
     from ragsonde_schemas.spending import Limit, WorstCase
 
@@ -66,7 +67,29 @@ class PostgresBudgets:
             JudgePausedError: the budget is in dollars and the price is not known.
             DatabaseLostError: Postgres is away.
         """
-        judge = claimed.key.judge
+        key = claimed.key
+        row = {
+            **list_key_columns(key.trace, revision=key.revision),
+            "judge": key.judge,
+            "fingerprint": key.fingerprint,
+            "starts": claimed.starts,
+        }
+        return self._reserve(row, estimate, note=NOTE)
+
+    def reserve_check(self, claimed: ClaimedCheck, estimate: Callable[[], WorstCase]) -> Reservation:
+        """The same for a claimed check.
+
+        Raises:
+            JudgePausedError: the budget is in dollars and the price is not known.
+            DatabaseLostError: Postgres is away.
+        """
+        row = {**claimed.key.model_dump(), "starts": claimed.starts}
+        return self._reserve(row, estimate, note=NOTE_CHECK)
+
+    def _reserve(
+        self, row: Mapping[str, Any], estimate: Callable[[], WorstCase], *, note: str
+    ) -> Reservation:
+        judge = row["judge"]
         limits = self._limits.get(judge)
         if not limits:
             return Reservation.HELD
@@ -78,34 +101,26 @@ class PostgresBudgets:
                 "`prices`, or a budget in calls or tokens",
             )
         now = self._clock.now()
-        paced = [self._pace(limit, claimed, now=now) for limit in limits]
-        return self._retries.run(lambda: self._hold(claimed, worst, limits=paced, now=now))
+        paced = [self._pace(limit, row, now=now) for limit in limits]
 
-    def _hold(
-        self, claimed: ClaimedEvaluation, worst: WorstCase, *, limits: Sequence[Limit], now: datetime
-    ) -> Reservation:
-        evaluation = {
-            **list_key_columns(claimed.key.trace, revision=claimed.key.revision),
-            "judge": claimed.key.judge,
-            "fingerprint": claimed.key.fingerprint,
-            "starts": claimed.starts,
-        }
-        try:
-            with pipelined_transaction(self._engine) as connection:
-                hold(connection, evaluation, worst=worst, limits=limits, now=now)
-        except NoRoomError as error:
-            return error.reservation
-        return Reservation.HELD
+        def attempt() -> Reservation:
+            try:
+                with pipelined_transaction(self._engine) as connection:
+                    hold(connection, row, worst=worst, limits=paced, now=now, note=note)
+            except NoRoomError as error:
+                return error.reservation
+            return Reservation.HELD
 
-    def _pace(self, limit: Limit, claimed: ClaimedEvaluation, *, now: datetime) -> Limit:
+        return self._retries.run(attempt)
+
+    def _pace(self, limit: Limit, row: Mapping[str, Any], *, now: datetime) -> Limit:
         if limit.period is not Period.DAY:
             return limit
-        shares = self._find_profile(claimed, now=now)
+        shares = self._find_profile((row["judge"], row["fingerprint"]), now=now)
         is_last = now.hour == len(shares) - 1
         return limit.scaled(1.0 if is_last else min(1.0, round(sum(shares[: now.hour + 1]), _SHARE_DIGITS)))
 
-    def _find_profile(self, claimed: ClaimedEvaluation, *, now: datetime) -> Sequence[float]:
-        key = (claimed.key.judge, claimed.key.fingerprint)
+    def _find_profile(self, key: tuple[str, str], *, now: datetime) -> Sequence[float]:
         read_at, shares = self._profiles.get(key, (None, _EVEN))
         if read_at is not None and now - read_at < PROFILE_AGE:
             return shares

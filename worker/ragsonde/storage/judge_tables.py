@@ -85,7 +85,7 @@ class CheckTraceRow(Tables):
     """A recorded trace of the check set, with its texts: it outlives the retention of what it was taken from.
 
     Attributes:
-        trace: the whole of it, as JSON.
+        trace: as JSON, without what names people; emptied when it leaves the set.
     """
 
     __tablename__ = "check_set"
@@ -103,7 +103,20 @@ class CheckTraceRow(Tables):
 
 
 class CheckResultRow(Tables):
-    """What a judge made of a check trace on one day; `verdicts` null with a cause where it failed."""
+    """What a judge makes of a check trace on one day: opened by the monitor, run by a worker.
+
+    Attributes:
+        judged_at: null until it is done.
+        due_at: it is published again after this, until it is done or the day is over.
+        starts: how often it was claimed; names the claim that may end it.
+        unfinished_starts: claims since a run last ended in a transaction.
+        answered_fingerprint: of the fallback that answered; null = the judge's own.
+        cause: why there is no number at all.
+        scores: by scorer: version, and raw or status and cause.
+        calls: of all runs, as in `evaluation`; so are tokens_in, tokens_out, cost_usd.
+        reserved_calls, reserved_tokens, reserved_usd: what its run holds of its judge's budget since
+            `reserved_at`; all null where it holds nothing.
+    """
 
     __tablename__ = "check_result"
 
@@ -113,9 +126,34 @@ class CheckResultRow(Tables):
     judge: Mapped[str] = mapped_column(primary_key=True)
     fingerprint: Mapped[str] = mapped_column(primary_key=True)
     day: Mapped[date] = mapped_column(primary_key=True)
-    judged_at: Mapped[datetime]
-    epoch: Mapped[int]
+    due_at: Mapped[datetime]
+    starts: Mapped[int] = mapped_column(server_default="0")
+    unfinished_starts: Mapped[int] = mapped_column(server_default="0")
+    lease_until: Mapped[datetime | None]
+    judged_at: Mapped[datetime | None]
+    epoch: Mapped[int] = mapped_column(server_default="1")
     answered_model: Mapped[str | None]
+    answered_fingerprint: Mapped[str | None]
     cause: Mapped[str | None]
     verdicts: Mapped[dict[str, Any] | None]
-    scores: Mapped[dict[str, Any]]
+    scores: Mapped[dict[str, Any] | None]
+    calls: Mapped[int | None]
+    tokens_in: Mapped[int | None]
+    tokens_out: Mapped[int | None]
+    cost_usd: Mapped[float | None]
+    reserved_calls: Mapped[int | None]
+    reserved_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    reserved_usd: Mapped[float | None]
+    reserved_at: Mapped[datetime | None]
+
+
+class JudgeEpochRow(Tables):
+    """A model that has answered under a fingerprint, and the number of its epoch; it keeps it for ever."""
+
+    __tablename__ = "judge_epoch"
+
+    judge: Mapped[str] = mapped_column(primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(primary_key=True)
+    answered_model: Mapped[str] = mapped_column(primary_key=True)
+    epoch: Mapped[int]
+    first_since: Mapped[datetime]

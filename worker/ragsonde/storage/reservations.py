@@ -50,12 +50,20 @@ SELECT spent_calls + %(calls)s <= coalesce(%(most_calls)s, 'Infinity'::float8)
 FROM judge_spend WHERE judge = %(judge)s AND period = %(period)s AND starts_at = %(starts_at)s
 """
 
-_NOTE = """
+NOTE = """
 UPDATE evaluation SET reserved_calls = %(calls)s, reserved_tokens = %(tokens)s, reserved_usd = %(usd)s,
     reserved_at = %(now)s
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
   AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
   AND starts = %(starts)s AND state = 'running' AND reserved_at IS NULL
+RETURNING true
+"""
+
+NOTE_CHECK = """
+UPDATE check_result SET reserved_calls = %(calls)s, reserved_tokens = %(tokens)s, reserved_usd = %(usd)s,
+    reserved_at = %(now)s
+WHERE check_id = %(check_id)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s AND day = %(day)s
+  AND starts = %(starts)s AND judged_at IS NULL AND reserved_at IS NULL
 RETURNING true
 """
 
@@ -66,6 +74,11 @@ _EMPTY = """
 UPDATE evaluation SET reserved_calls = NULL, reserved_tokens = NULL, reserved_usd = NULL, reserved_at = NULL
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
   AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
+"""
+
+EMPTY_CHECK = """
+UPDATE check_result SET reserved_calls = NULL, reserved_tokens = NULL, reserved_usd = NULL, reserved_at = NULL
+WHERE check_id = %(check_id)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s AND day = %(day)s
 """
 
 _SETTLE = """
@@ -104,6 +117,7 @@ def hold(
     worst: WorstCase,
     limits: Sequence[Limit],
     now: datetime,
+    note: str = NOTE,
 ) -> bool:
     """Reserves the worst case within all limits.
 
@@ -113,6 +127,7 @@ def hold(
         worst: of one evaluation; its cost counts as 0 only where no limit is in dollars.
         limits: of the judge, at most one a period.
         now: decides which periods are meant.
+        note: writes the reservation into the row that holds it: NOTE, or NOTE_CHECK for a check.
 
     Returns:
         False when this claim does not run the evaluation any more, or holds something already.
@@ -121,7 +136,7 @@ def hold(
         NoRoomError: it does not fit: the block must end with it, so that nothing stays reserved.
     """
     amounts = {"calls": worst.calls, "tokens": worst.tokens, "usd": worst.cost_usd or 0.0}
-    if connection.execute(_NOTE, {**evaluation, **amounts, "now": now}).fetchone() is None:
+    if connection.execute(note, {**evaluation, **amounts, "now": now}).fetchone() is None:
         return False
     by_period = {limit.period: limit for limit in limits}
     for period in PERIODS:
@@ -147,6 +162,7 @@ def give_back(
     held: Sequence[Any],
     *,
     calls: Sequence[JudgeCall],
+    empty: str = _EMPTY,
 ) -> None:
     """Empties an evaluation's reservation and counts what was spent instead, in the periods it was made in.
 
@@ -158,11 +174,12 @@ def give_back(
         evaluation: the columns that name it.
         held: the columns HELD of its row; null where it holds nothing.
         calls: of the run; none where it ended before anything was asked, or its worker died.
+        empty: takes the reservation out of the row; EMPTY_CHECK for a check.
     """
     reserved_calls, reserved_tokens, reserved_usd, reserved_at = held
     if reserved_at is None:
         return
-    connection.execute(_EMPTY, evaluation)
+    connection.execute(empty, evaluation)
     answered = [call for call in calls if call.is_answered]
     parts = max(1, reserved_calls)
     _settle(

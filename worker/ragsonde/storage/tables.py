@@ -29,6 +29,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from ragsonde.storage.judge_tables import (
     CheckResultRow,
     CheckTraceRow,
+    JudgeEpochRow,
     JudgeSpendRow,
     JudgeStateRow,
     SampleRateRow,
@@ -47,6 +48,7 @@ __all__ = [
     "CheckTraceRow",
     "EvaluationColumns",
     "EvaluationRow",
+    "JudgeEpochRow",
     "JudgeReplyRow",
     "JudgeSpendRow",
     "JudgeStateRow",

@@ -111,7 +111,7 @@ def rebuild_trace(row: Mapping[str, Any]) -> Trace:
     return Trace(
         **{name: row[name] for name in _AS_IT_IS},
         occurred_at=to_utc(row["occurred_at"]),
-        contexts=None if contexts is None else tuple(_rebuild_context(context) for context in contexts),
+        contexts=None if contexts is None else tuple(rebuild_context(context) for context in contexts),
     )
 
 
@@ -134,7 +134,8 @@ def to_utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
 
 
-def _rebuild_context(stored: Mapping[str, Any]) -> Context:
+def rebuild_context(stored: Mapping[str, Any]) -> Context:
+    """A context from its JSON, its sentences numbered again."""
     context = Context.model_validate(stored)
     return context.model_copy(
         update={"sentences": number_sentences(context.content, context_number=context.number)}

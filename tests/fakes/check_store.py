@@ -1,0 +1,44 @@
+"""A check set in memory: one claim a check until it is finished or postponed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragsonde_schemas.check import ClaimedCheck
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ragsonde_schemas.check import CheckKey, CheckResult
+    from ragsonde_schemas.judge_call import JudgeCall
+    from ragsonde_schemas.trace import Trace
+
+
+class FakeCheckStore:
+    """Holds what was done with each check.
+
+    Attributes:
+        finished: results by key.
+        postponed: (until, calls) of each time.
+    """
+
+    def __init__(self, traces: dict[CheckKey, Trace] | None = None, *, unfinished_starts: int = 1) -> None:
+        self._traces = traces or {}
+        self._unfinished_starts = unfinished_starts
+        self.finished: dict[CheckKey, CheckResult] = {}
+        self.postponed: list[tuple[datetime, tuple[JudgeCall, ...]]] = []
+
+    def claim(self, key: CheckKey) -> ClaimedCheck | None:
+        if key in self.finished or key not in self._traces:
+            return None
+        return ClaimedCheck(
+            key=key, trace=self._traces[key], starts=1, unfinished_starts=self._unfinished_starts
+        )
+
+    def finish(self, claimed: ClaimedCheck, result: CheckResult) -> bool:
+        self.finished[claimed.key] = result
+        return True
+
+    def postpone(self, claimed: ClaimedCheck, *, until: datetime, calls: tuple[JudgeCall, ...] = ()) -> bool:  # noqa: ARG002
+        self.postponed.append((until, calls))
+        return True
