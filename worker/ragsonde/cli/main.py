@@ -67,6 +67,15 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.cost:cost",
         "Say what judges cost a day: calls, tokens, money, share judged, how soon a drop is seen.",
     ),
+    "annotate": Row("ragsonde.cli.annotate:annotate", "Ask you for verdicts about traces, by single keys."),
+    "rescore": Row(
+        "ragsonde.cli.rescore:rescore",
+        "Score stored verdicts by the options of the settings: no judge is asked.",
+    ),
+    "whatif": Row(
+        "ragsonde.cli.what_if:whatif",
+        "Say what scores would be with fewer contexts, from stored verdicts: no judge is asked.",
+    ),
     "migrate": Row("ragsonde.cli.migrate:migrate", "Create or upgrade the tables."),
     "list-scorers": Row(
         "ragsonde.cli.list_scorers:list_scorers", "List the scorers and how to read their scores."

@@ -12,7 +12,7 @@ from ragsonde_schemas.score import Score, Unscored
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from psycopg import Connection
+    from psycopg import Connection, Cursor
     from psycopg.rows import TupleRow
 
     from ragsonde_schemas.evaluation import EvaluationResult
@@ -62,6 +62,7 @@ FROM unnest(
 ) AS r(judge, fingerprint, scorer, version, status, raw, value, band, passed, cause, reason, details,
     answered_fingerprint, judge_epoch)
 ON CONFLICT DO NOTHING
+RETURNING scorer
 """
 
 
@@ -115,9 +116,20 @@ def insert_results(
     ]
     if assessments:
         connection.execute(_INSERT_ASSESSMENTS, {**identity, **_list_assessment_columns(assessments)})
+    insert_scores(connection, identity, results)
+
+
+def insert_scores(
+    connection: Connection[TupleRow], identity: Mapping[str, Any], results: Sequence[JudgedResult]
+) -> Cursor[TupleRow] | None:
+    """Sends the insert of the scores of results; a row for each that is new, None where there are none.
+
+    Args: as for `insert_results`.
+    """
     outcomes = [(judged, outcome) for judged in results for outcome in judged.result.outcomes]
-    if outcomes:
-        connection.execute(_INSERT_SCORES, {**identity, **_list_score_columns(outcomes)})
+    if not outcomes:
+        return None
+    return connection.execute(_INSERT_SCORES, {**identity, **_list_score_columns(outcomes)})
 
 
 def insert_calls(

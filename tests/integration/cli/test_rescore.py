@@ -1,0 +1,260 @@
+"""`ragsonde rescore` and `ragsonde whatif` over a real Postgres."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from fakes.clock import NOON, FakeClock
+from fakes.evaluations import make_context, make_trace
+from ragsonde.api.rescoring import rescore
+from ragsonde.cli.main import run
+from ragsonde.pipeline.judging import judge_and_score
+from ragsonde.scoring.table import build_scorers
+from ragsonde.scoring.verdicts import read_assessment
+from ragsonde.storage.assessments import EvaluationFilter, count_evaluations, read_evaluations
+from ragsonde.storage.history import read_history
+from ragsonde.storage.rescored import RescoredEvaluation, Written, store_rescored
+from ragsonde_schemas.errors import DatabaseLostError
+from ragsonde_schemas.evaluation import PlannedEvaluation
+from ragsonde_schemas.trace import Reference
+from services.stores import PostgresStores
+
+pytestmark = pytest.mark.integration
+
+OLD = {"context_relevance": None, "context_precision": None}
+NEW = {
+    "context_relevance": {"penalties": {"unused_high": 0.4, "missing_item": 0.3}, "scale": 10},
+    "context_precision": {"scale": 5, "threshold": 0.6},
+}
+VERDICTS = {
+    "contexts": {
+        "1": {"relevant": True, "supports": True, "level": "high", "used": False},
+        "2": {"relevant": False, "supports": False, "level": "low", "used": False},
+    },
+    "missing": ["the address"],
+    "essential": ["1.1"],
+    "relevant_sentences": ["1"],
+}
+
+
+class Recorded:
+    name, fingerprint, is_free = "people", "ab" * 8, True
+
+    def assess(self, trace, aspects, *, deadline=None):  # noqa: ARG002
+        return read_assessment(VERDICTS, trace, aspects=aspects)
+
+
+def admit(stores, trace, *, judge="people", config=OLD):
+    result = judge_and_score(trace, scorers=build_scorers(config), judge=Recorded())
+    planned = PlannedEvaluation(
+        judge=judge, fingerprint=Recorded.fingerprint, state=result.state, sample_rate=1.0, result=result
+    )
+    stores.traces.admit(trace, (planned,))
+
+
+TRACES = (
+    make_trace("plain"),
+    make_trace("referenced", reference=Reference(answer="14 days")),
+    make_trace("empty", contexts=()),
+    make_trace("blank", contexts=(make_context(0, "A refund takes 14 days."), make_context(1, "  "))),
+    make_trace("other", app="forum"),
+)
+
+
+@pytest.fixture
+def stores(own_engine):
+    stores = PostgresStores(FakeClock(), own_engine)
+    for trace in TRACES:
+        admit(stores, trace)
+    return stores
+
+
+@pytest.fixture
+def config(tmp_path, database_url):
+    path = Path(tmp_path) / "new.yaml"
+    path.write_text(json.dumps({"scorers": NEW, "database_url": database_url}), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def call(capsys, config):
+    def run_command(command, *options):
+        with pytest.raises(SystemExit) as ended:
+            run([command, "--config", config, *options, "--output", "json"])
+        out, err = capsys.readouterr()
+        return ended.value.code, json.loads(out) if out else None, err
+
+    return run_command
+
+
+def read_rows(engine):
+    with engine.connect() as connection:
+        rows = connection.execute(text("SELECT * FROM score ORDER BY trace_id, scorer, version")).mappings()
+        return [dict(row) for row in rows]
+
+
+def read_current(engine, scorer, column="version"):
+    query = text(f"SELECT trace_id, {column} FROM current_score WHERE scorer = :scorer")  # noqa: S608
+    with engine.connect() as connection:
+        return dict(connection.execute(query, {"scorer": scorer}).fetchall())
+
+
+@pytest.mark.usefixtures("stores")
+class TestRescore:
+    def test_the_rows_are_those_of_a_fresh_evaluation_with_these_options(self, own_engine, call):
+        code, _, err = call("rescore")
+        assert (code, err) == (0, "")
+        for trace in TRACES:
+            fresh = judge_and_score(trace, scorers=build_scorers(NEW), judge=Recorded())
+            (revision,) = read_history(own_engine, trace.trace_id).revisions
+            stored = {(one.scorer, one.version): one for one in revision.evaluations[0].outcomes}
+            for outcome in fresh.outcomes:
+                assert stored[outcome.scorer, outcome.version] == outcome
+
+    def test_old_rows_stay_and_count_until_the_new_ones_are_activated(self, own_engine, call):
+        before = read_current(own_engine, "context_relevance", "raw")
+        call("rescore")
+        assert len(read_rows(own_engine)) == 15  # another version of context_relevance for each trace
+        assert read_current(own_engine, "context_relevance", "raw") == before
+        _, told, _ = call("rescore", "--activate")
+        version = told["activated"]["context_relevance"]
+        assert set(read_current(own_engine, "context_relevance").values()) == {version}
+        # mean weight (1 + .3) / 2, an unused high context at .4, a missing item at .3
+        assert read_current(own_engine, "context_relevance", "raw")["plain"] == 0.0
+        precision = read_current(own_engine, "context_precision")
+        assert (precision["plain"], precision["referenced"]) == ("1:answer", "1:reference")
+        call("rescore", "--deactivate")
+        assert read_current(own_engine, "context_relevance", "raw") == before
+
+    def test_a_second_run_changes_nothing(self, own_engine, call):
+        _, first, _ = call("rescore")
+        rows = read_rows(own_engine)
+        _, second, _ = call("rescore", "--batch", "1")
+        assert (first["new_rows"], first["changed_rows"]) == (5, 4)
+        assert (second["new_rows"], second["changed_rows"]) == (0, 0)
+        assert read_rows(own_engine) == rows
+
+    def test_a_dry_run_tells_the_same_and_stores_nothing(self, own_engine, call):
+        rows = read_rows(own_engine)
+        _, dry, _ = call("rescore", "--dry-run", "--activate")
+        assert read_rows(own_engine) == rows
+        _, wet, _ = call("rescore")
+        for name in ("evaluations", "new_rows", "changed_rows", "scorers"):
+            assert dry[name] == wet[name]
+
+    def test_a_run_that_was_cut_off_goes_on_to_the_same_rows(self, own_engine, call):
+        batches = read_evaluations(own_engine, EvaluationFilter(), days=(NOON.date(),), batch_size=2)
+        store(own_engine, next(batches))
+        partial = len(read_rows(own_engine))
+        call("rescore")
+        rows = read_rows(own_engine)
+        assert 10 < partial < len(rows)
+        with own_engine.begin() as connection:
+            connection.execute(
+                text("DELETE FROM score WHERE version NOT IN ('1', '1:answer', '1:reference')")
+            )
+        call("rescore")
+        assert read_rows(own_engine) == rows
+
+    def test_means_before_and_after_and_the_paired_change(self, call):
+        _, told, _ = call("rescore", "--app", "shop", "--scorer", "context_relevance")
+        shift = told["scorers"]["context_relevance"]
+        # two contexts: .65 - .1 - .15 = .4, then 0; with a blank one .5 - .1 - .15 = .25, then 0
+        assert (shift["before"]["n"], shift["after"]["n"], shift["change"]["n"]) == (3, 3, 3)
+        assert shift["before"]["mean"] == pytest.approx((0.4 + 0.4 + 0.25) / 3)
+        assert shift["after"]["mean"] == 0.0
+        assert shift["change"]["mean"] == pytest.approx(-0.35)
+        # deviation of .4 .4 .25 is .0866; t of 2 degrees 4.3027 (any table), over the root of 3
+        assert shift["change"]["reach"] == pytest.approx(4.302653 * 0.0866025 / 3**0.5, abs=1e-5)
+        assert told["unscored"] == {"context_relevance skipped(empty_retrieval)": 1}
+
+    @pytest.mark.parametrize(
+        ("options", "evaluations"),
+        [
+            (("--app", "forum"), 1),
+            (("--judge", "nobody"), 0),
+            (("--since", NOON.strftime("%Y-%m-%d")), 5),
+            (("--until", "2020-01-01"), 0),
+        ],
+    )
+    def test_filters(self, call, options, evaluations):
+        assert call("rescore", *options)[1]["evaluations"] == evaluations
+
+    def test_dropped_texts_are_skipped_and_overwrite_nothing(self, own_engine, stores, call):
+        for trace in TRACES[:2]:
+            stores.drop_texts(trace)
+        old = {(row["trace_id"], row["scorer"], row["version"]): row for row in read_rows(own_engine)}
+        call("rescore")
+        rows = {(row["trace_id"], row["scorer"], row["version"]): row for row in read_rows(own_engine)}
+        added = [rows[key] for key in rows.keys() - old.keys() if key[0] in ("plain", "referenced")]
+        assert [(row["scorer"], row["status"], row["cause"]) for row in added] == [
+            ("context_relevance", "skipped", "content_expired")
+        ] * 2
+        for key, row in old.items():
+            if key[0] in ("plain", "referenced"):
+                assert rows[key] == row
+
+    def test_superseded_revisions_are_left_alone(self, own_engine, stores, call):
+        admit(stores, make_trace("plain", answer="Within a month."))
+        call("rescore")
+        with own_engine.connect() as connection:
+            revisions = connection.execute(
+                text("SELECT revision FROM score WHERE trace_id = 'plain' AND version LIKE '1+%'")
+            ).scalars()
+            assert list(revisions) == [2]
+
+    def test_only_the_scorers_that_a_judge_is_given(self, call, config):
+        path = Path(config)
+        judges = [{"name": "people", "kind": "lexical", "scorers": ["context_precision"]}]
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"judges": judges}), encoding="utf-8")
+        _, told, _ = call("rescore")
+        assert (told["new_rows"], told["scorers"]["context_relevance"]["after"]["n"]) == (0, 0)
+
+    def test_a_scorer_that_is_not_configured(self, call):
+        code, _, err = call("rescore", "--scorer", "context_relevanze")
+        assert code == 2
+        assert "did you mean context_relevance" in err
+
+    def test_whatif_computes_from_stored_verdicts(self, own_engine, call):
+        rows = read_rows(own_engine)
+        code, told, _ = call("whatif", "--top-k", "1", "--app", "shop", "--scorer", "context_precision")
+        assert (code, told["traces"], told["cut_traces"], told["emptied"]) == (0, 3, 3, 0)
+        assert told["characters_saved"] == 2 * len("Shipping is free.") + 2
+        assert told["scorers"]["context_precision"]["after"]["mean"] == 1.0
+        assert read_rows(own_engine) == rows
+
+
+def store(engine, evaluations):
+    scorers = build_scorers(NEW)
+    return store_rescored(
+        engine,
+        [
+            RescoredEvaluation(one.key, one.assessment, one.judged_at, rescore(one, scorers=scorers))
+            for one in evaluations
+        ],
+    )
+
+
+def test_batches_hold_each_evaluation_once_whatever_their_size(own_engine, stores):  # noqa: ARG001
+    days = count_evaluations(own_engine, EvaluationFilter())
+    assert days == {NOON.date(): 5}
+    for size in (1, 2, 5, 9):
+        batches = list(read_evaluations(own_engine, EvaluationFilter(), days=tuple(days), batch_size=size))
+        assert max(map(len, batches)) <= size
+        ids = [one.key.trace.trace_id for batch in batches for one in batch]
+        assert ids == sorted(trace.trace_id for trace in TRACES)
+
+
+def test_a_batch_is_stored_whole_or_not_at_all(own_engine, stores):  # noqa: ARG001
+    (batch,) = read_evaluations(own_engine, EvaluationFilter(), days=(NOON.date(),), batch_size=9)
+    rows = read_rows(own_engine)
+    broken = batch[-1].model_copy(update={"key": batch[-1].key.model_copy(update={"revision": 10**9})})
+    with pytest.raises(Exception, match=r"smallint|out of range") as failed:
+        store(own_engine, [*batch[:-1], broken])
+    assert not isinstance(failed.value, DatabaseLostError)
+    assert read_rows(own_engine) == rows
+    assert store(own_engine, batch) == Written(new=5, changed=4)

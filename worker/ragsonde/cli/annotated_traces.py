@@ -1,0 +1,80 @@
+"""Which traces are annotated: the worst by a scorer, others drawn by their ids, or all of a file."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from ragsonde.api.evaluation import Evaluation
+from ragsonde.api.evaluation import choose_judge as choose_free_judge
+from ragsonde.api.rules import build_rules
+from ragsonde.cli.evaluation_choice import choose_scorers, read_file
+from ragsonde.cli.terminal import track
+from ragsonde.sampling import draw
+from ragsonde.storage.engine import build_engine
+from ragsonde.storage.trace_choice import read_random, read_worst
+from ragsonde_schemas.score import Score
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ragsonde.settings import Settings
+    from ragsonde_schemas.trace import Trace
+
+
+def choose_from_file(file: str, *, worst: int, random: int, scorer: str, settings: Settings) -> list[Trace]:
+    """The traces of a file: all in order, or those with the lowest scores of the lexical judge, and others.
+
+    Raises:
+        InputError: the file holds something else than traces, or there is no such scorer.
+    """
+    rules = build_rules(settings.extraction, limits=settings.message_limits)
+    items, _ = read_file(file, rules=rules, skip_bad=False)
+    traces = [item.trace for item in items]
+    if not worst and not random:
+        return traces
+    scored: list[tuple[float, Trace]] = []
+    if worst:
+        evaluation = Evaluation(choose_scorers(scorer, settings=settings), choose_free_judge("lexical"))
+        for result in track(evaluation.run(items), total=len(items), description="scoring"):
+            outcome = result.outcomes[0] if result.outcomes else None
+            if isinstance(outcome, Score):
+                scored.append((outcome.raw, result.trace))
+        scored.sort(key=lambda pair: pair[0])
+    return mix([trace for _, trace in scored[:worst]], traces, random=random)
+
+
+def choose_stored(
+    url: str, *, app: str, worst: int, random: int, scorer: str, judge: str, days: int
+) -> list[Trace]:
+    """The app's traces of the last days whose texts are still there.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    since = datetime.now(UTC).date() - timedelta(days=days - 1)
+    engine = build_engine(url, application_name="ragsonde-annotate", pool_size=1)
+    try:
+        low = read_worst(engine, app=app, since=since, scorer=scorer, judge=judge, limit=worst)
+        others = read_random(engine, app=app, since=since, limit=random + len(low)) if random else []
+    finally:
+        engine.dispose()
+    return mix(low, others, random=random)
+
+
+def mix(worst: Sequence[Trace], others: Sequence[Trace], *, random: int) -> list[Trace]:
+    """The worst and the first of the others by draw, in the order of their draws.
+
+    Who annotates does not see which are the worst, and the same call chooses the same traces again.
+    """
+    known = {trace.trace_id for trace in worst}
+    drawn = [
+        trace
+        for trace in sorted(others, key=_draw)
+        if trace.trace_id not in known and trace.missing_contexts is None and trace.has_query
+    ]
+    return sorted([*worst, *drawn[:random]], key=_draw)
+
+
+def _draw(trace: Trace) -> float:
+    return draw(app=trace.app, trace_id=trace.trace_id)

@@ -1,0 +1,106 @@
+"""`ragsonde rescore`: other weights, penalties, scales, thresholds over verdicts that are stored."""
+
+from datetime import UTC, date, datetime
+from math import ceil
+from typing import Annotated
+
+import typer
+
+from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
+from ragsonde.cli.connections import find_database_url
+from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
+from ragsonde.cli.rescored_file import rescore_file
+from ragsonde.cli.rescoring_run import Rescoring, list_versions, print_rescoring, select_scorers
+from ragsonde.cli.schema_check import require_current_schema
+from ragsonde.cli.terminal import track
+from ragsonde.settings import read_settings
+from ragsonde.storage.assessments import EvaluationFilter, count_evaluations, read_evaluations
+from ragsonde.storage.engine import build_engine
+from ragsonde.storage.rescored import activate_versions, read_active_versions
+from ragsonde_schemas.errors import InputError
+
+EXAMPLES = (
+    ("ragsonde rescore --config new.yaml --dry-run", "what the options of new.yaml would change"),
+    ("ragsonde rescore --config new.yaml --app shop --since 2026-10-01", "store them beside the old scores"),
+    ("ragsonde rescore --config new.yaml --scorer context_relevance --activate", "and show only them"),
+    ("ragsonde rescore --deactivate --scorer context_relevance", "show the newest version again"),
+    (
+        "ragsonde rescore --file traces.jsonl --judge recorded:verdicts.jsonl --config new.yaml",
+        "over files, no services needed",
+    ),
+)
+
+_Day = Annotated[
+    datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only traces of this day or later.")
+]
+
+
+def rescore(
+    *,
+    app: Annotated[str | None, typer.Option(help="Only this app's traces.")] = None,
+    judge: Annotated[
+        str | None, typer.Option(help="Only this judge's verdicts; with --file `recorded:VERDICTS`.")
+    ] = None,
+    since: _Day = None,
+    until: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only traces of this day or earlier.")
+    ] = None,
+    scorer: Annotated[list[str] | None, typer.Option(help="Only this scorer; repeatable.")] = None,
+    activate: Annotated[
+        bool, typer.Option("--activate", help="Afterwards show only scores by these options.")
+    ] = False,
+    deactivate: Annotated[
+        bool, typer.Option("--deactivate", help="Compute nothing; show the newest version again.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Compute everything, store nothing.")] = False,
+    batch: Annotated[int, typer.Option(min=1, max=5000, help="Evaluations held in memory at once.")] = 200,
+    file: Annotated[
+        str | None, typer.Option("--file", metavar="TRACES", help="Traces of a file instead of Postgres.")
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", metavar="SCORES", help="With --file: write the scores, JSON lines.")
+    ] = None,
+    config: ConfigOption = None,
+    database_url: DatabaseUrlOption = None,
+    data_dir: DataDirOption = None,
+    output: OutputOption = OutputForm.TABLE,
+) -> None:
+    """Score stored verdicts by the options of the settings: no judge is asked.
+
+    Scores of another version stay beside the old ones; which are shown changes with --activate only. The
+    workers should have the same options then. Stopped and started again it goes on and ends in the same rows.
+    Where retention has dropped the texts: skipped(content_expired).
+    """
+    settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
+    scorers = select_scorers(scorer, settings=settings)
+    if file is not None:
+        if app or since or until or activate or deactivate:
+            raise InputError("--file: knows no --app, --since, --until, --activate: these are of Postgres")
+        run = rescore_file(
+            file, judge=judge, out=None if dry_run else out, settings=settings, scorers=scorers
+        )
+        print_rescoring(run, is_dry=dry_run, as_json=output is OutputForm.JSON)
+        return
+    if activate and deactivate:
+        raise InputError("--activate and --deactivate: expected one of them")
+    url = find_database_url(settings)
+    require_current_schema(url)
+    chosen = EvaluationFilter(app=app, judge=judge, since=_to_day(since), until=_to_day(until))
+    engine = build_engine(url, application_name="ragsonde-rescore", pool_size=1)
+    try:
+        run = Rescoring(settings=settings, scorers=scorers, active=read_active_versions(engine))
+        days = {} if deactivate else count_evaluations(engine, chosen)
+        batches = read_evaluations(engine, chosen, days=tuple(days), batch_size=batch)
+        total = sum(ceil(count / batch) for count in days.values())
+        for evaluations in track(batches, total=total, description="rescoring"):
+            run.take(evaluations, engine=engine, is_dry=dry_run)
+        if (activate or deactivate) and not dry_run:
+            run.activated = list_versions(scorers, is_active=activate)
+            activate_versions(engine, run.activated, now=datetime.now(UTC))
+    finally:
+        engine.dispose()
+    print_rescoring(run, is_dry=dry_run, as_json=output is OutputForm.JSON)
+
+
+def _to_day(moment: datetime | None) -> date | None:
+    return None if moment is None else moment.date()

@@ -1,0 +1,196 @@
+"""Finished evaluations with their verdicts, texts and scores, read in batches: for scoring them once more."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from psycopg.rows import dict_row
+
+from ragsonde.storage.engine import pipelined_transaction
+from ragsonde.storage.result_rows import rebuild_assessment, rebuild_outcome
+from ragsonde.storage.tables import EVALUATION_KEY
+from ragsonde.storage.trace_rows import rebuild_remains, rebuild_trace, to_utc
+from ragsonde.storage.transitions import ENDS_OF_A_RUN
+from ragsonde_schemas.assessment import Assessment
+from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.evaluation import EvaluationKey
+from ragsonde_schemas.score import Outcome
+from ragsonde_schemas.trace import Trace, TraceKey
+from ragsonde_schemas.value import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from sqlalchemy import Engine
+
+    Row = Mapping[str, Any]
+
+_CHOSEN = """
+e.state = ANY(%(states)s) AND (%(app)s::text IS NULL OR e.app = %(app)s)
+  AND (%(judge)s::text IS NULL OR e.judge = %(judge)s)
+"""
+
+_COUNT = f"""
+SELECT e.day, count(*) FROM evaluation e
+WHERE {_CHOSEN} AND (%(since)s::date IS NULL OR e.day >= %(since)s)
+  AND (%(until)s::date IS NULL OR e.day <= %(until)s)
+GROUP BY e.day ORDER BY e.day
+"""  # noqa: S608  # constants
+
+_READ = f"""
+SELECT t.*, x.query, x.retrieval_query, x.turns, x.contexts, x.answer, x.reference,
+    x.turns IS NOT NULL AS has_texts, e.judge, e.fingerprint, e.cause AS ended_by,
+    coalesce(a.created_at, e.finished_at, e.created_at) AS judged_at, a.verdicts
+FROM (
+    SELECT e.* FROM evaluation e
+    WHERE {_CHOSEN} AND e.day = %(day)s
+      AND (e.trace_id, e.app, e.record_key, e.revision, e.day, e.judge, e.fingerprint)
+        > (%(trace_id)s, %(after_app)s, %(record_key)s, %(revision)s, %(day)s, %(after_judge)s,
+           %(fingerprint)s)
+    ORDER BY e.trace_id, e.app, e.record_key, e.revision, e.day, e.judge, e.fingerprint
+    LIMIT %(limit)s
+) e
+JOIN trace t USING (trace_id, app, record_key, revision, day)
+LEFT JOIN trace_text x USING (trace_id, app, record_key, revision, day)
+LEFT JOIN assessment a USING (trace_id, app, record_key, revision, day, judge, fingerprint)
+ORDER BY t.trace_id, t.app, t.record_key, t.revision, e.judge, e.fingerprint
+"""  # noqa: S608  # constants
+
+_READ_SCORES = """
+SELECT s.* FROM score s
+JOIN unnest(
+    %(trace_ids)s::text[], %(apps)s::text[], %(record_keys)s::text[], %(revisions)s::smallint[],
+    %(judges)s::text[], %(fingerprints)s::text[]
+) AS k(trace_id, app, record_key, revision, judge, fingerprint)
+  USING (trace_id, app, record_key, revision, judge, fingerprint)
+WHERE s.day = %(day)s
+"""
+
+
+class EvaluationFilter(Value):
+    """Which evaluations are meant; None = all.
+
+    Attributes:
+        since, until: first and last day (UTC) on which the trace occurred.
+    """
+
+    app: str | None = None
+    judge: str | None = None
+    since: date | None = None
+    until: date | None = None
+
+
+class StoredOutcome(Value):
+    """A scorer's outcome, and when it was stored."""
+
+    outcome: Outcome
+    created_at: datetime
+
+
+class StoredEvaluation(Value):
+    """A finished evaluation of the newest revision.
+
+    Attributes:
+        trace: without its texts where `has_texts` is false.
+        cause: what it ended with, where it has no score.
+        judged_at: when the judge gave its verdicts.
+        assessment: None where the judge was not asked, did not answer, or retention has dropped it.
+        outcomes: of all scorers and versions.
+    """
+
+    key: EvaluationKey
+    trace: Trace
+    has_texts: bool
+    cause: Cause | None
+    judged_at: datetime
+    assessment: Assessment | None
+    outcomes: tuple[StoredOutcome, ...]
+
+
+def count_evaluations(engine: Engine, chosen: EvaluationFilter) -> dict[date, int]:
+    """How many there are, by the day of the trace; only days that have some.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    with pipelined_transaction(engine) as connection:
+        rows = connection.execute(_COUNT, _list_filter(chosen)).fetchall()
+    return dict(rows)
+
+
+def read_evaluations(
+    engine: Engine, chosen: EvaluationFilter, *, days: Sequence[date], batch_size: int
+) -> Iterator[tuple[StoredEvaluation, ...]]:
+    """The evaluations in batches, day by day; no more than a batch is held at once.
+
+    Args:
+        engine: of this process.
+        chosen: app and judge.
+        days: which days, see `count_evaluations`.
+        batch_size: at most so many evaluations at once.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    for day in days:
+        after: Row = dict.fromkeys(EVALUATION_KEY, "") | {"revision": 0}
+        while True:
+            batch = _read_batch(engine, chosen, day=day, after=after, limit=batch_size)
+            if batch:
+                yield tuple(_build(row, scores) for row, scores in batch)
+            if len(batch) < batch_size:
+                break
+            after = batch[-1][0]
+
+
+def _read_batch(
+    engine: Engine, chosen: EvaluationFilter, *, day: date, after: Row, limit: int
+) -> list[tuple[Row, list[Row]]]:
+    place = {
+        "trace_id": after["trace_id"],
+        "after_app": after["app"],
+        "record_key": after["record_key"],
+        "revision": after["revision"],
+        "after_judge": after["judge"],
+        "fingerprint": after["fingerprint"],
+    }
+    with pipelined_transaction(engine) as connection:
+        cursor = connection.cursor(row_factory=dict_row)
+        rows = cursor.execute(_READ, {**_list_filter(chosen), **place, "day": day, "limit": limit}).fetchall()
+        scores = cursor.execute(_READ_SCORES, {**_list_keys(rows), "day": day}).fetchall() if rows else []
+    by_key: dict[tuple[Any, ...], list[Row]] = {}
+    for score in scores:
+        by_key.setdefault(_pick(score), []).append(score)
+    return [(row, by_key.get(_pick(row), [])) for row in rows]
+
+
+def _list_filter(chosen: EvaluationFilter) -> dict[str, Any]:
+    return {**chosen.model_dump(), "states": sorted(state.value for state in ENDS_OF_A_RUN)}
+
+
+def _list_keys(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    names = ("trace_id", "app", "record_key", "revision", "judge", "fingerprint")
+    return {f"{name}s": [row[name] for row in rows] for name in names}
+
+
+def _pick(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in EVALUATION_KEY)
+
+
+def _build(row: Row, scores: Sequence[Row]) -> StoredEvaluation:
+    key = TraceKey(app=row["app"], trace_id=row["trace_id"], record_key=row["record_key"], day=row["day"])
+    return StoredEvaluation(
+        key=EvaluationKey(
+            trace=key, revision=row["revision"], judge=row["judge"], fingerprint=row["fingerprint"]
+        ),
+        trace=rebuild_trace(row) if row["has_texts"] else rebuild_remains(key, row),
+        has_texts=row["has_texts"],
+        cause=row["ended_by"],
+        judged_at=to_utc(row["judged_at"]),
+        assessment=None if row["verdicts"] is None else rebuild_assessment(row, ()),
+        outcomes=tuple(
+            StoredOutcome(outcome=rebuild_outcome(one), created_at=to_utc(one["created_at"]))
+            for one in scores
+        ),
+    )
