@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from assembly_costs import measure_assembly  # noqa: E402 - the tests' folder must be on the path first
 from figures import Figure, time_call  # noqa: E402
 from format_costs import measure_formats  # noqa: E402
+from judge_costs import measure_llm_judge  # noqa: E402
 
 from ragsonde.exposition.registry import Series  # noqa: E402
 from ragsonde.exposition.series import SCORE, WORKER_SERIES  # noqa: E402
@@ -194,6 +195,7 @@ def main() -> int:
         *measure_assembly(require_server()),
         measure_exposition(),
         *measure_worker(),
+        *measure_llm_judge(),
     ]
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     table = Table("what", "measured", "bar", "met", title=f"ragsonde on {machine}")
