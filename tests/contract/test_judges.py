@@ -9,10 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from fakes.judge import FakeJudge
-from fakes.judged_traces import ALL_ASPECTS, make_trace
+from fakes.judged_traces import ALL_ASPECTS, WIDER_ASPECTS, make_trace
 from mock_llm.server import MockLlm
 from ragsonde.judging.options import JudgeOptions
 from ragsonde.judging.table import build_judge
+from ragsonde.scoring.rubric import list_rubrics
+from ragsonde.scoring.table import build_scorers
 from ragsonde_schemas.assessment import PER_CONTEXT, Aspect
 
 TRACES = {
@@ -29,7 +31,8 @@ TRACES = {
     ),
 }
 ASKED = ALL_ASPECTS - {Aspect.SUPPORTS}
-NEVER_ASSESSED = {"lexical": frozenset({Aspect.MISSING})}
+NEVER_ASSESSED = {"lexical": WIDER_ASPECTS | {Aspect.MISSING}}
+SCORERS = build_scorers({"rubric:tone": {"question": "Is the answer polite?", "points": 5}})
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +45,14 @@ def llm():
 def build(request, llm, tmp_path):
     """Makes the same judge again and again."""
     if request.param == "fake":
-        return lambda: FakeJudge("fake")
+        return lambda: FakeJudge("fake", rubrics=list_rubrics(SCORERS))
     options = {"name": request.param, "kind": request.param}
     if request.param == "recorded":
         options["path"] = tmp_path / "verdicts.jsonl"
         options["path"].write_text("".join(json.dumps(_annotate(trace)) + "\n" for trace in TRACES.values()))
     if request.param == "litellm":
         options |= {"model": "openai/mock", "api_base": llm.url, "api_key": "k"}
-    return lambda: build_judge(JudgeOptions.model_validate(options))
+    return lambda: build_judge(JudgeOptions.model_validate(options), scorers=SCORERS)
 
 
 def test_it_says_who_it_is_before_any_call(build):
@@ -85,6 +88,18 @@ def test_supports_is_answered_where_there_is_a_reference(build):
     assessment = build().assess(TRACES["reference"], frozenset({Aspect.SUPPORTS}))
     assert assessment.faults == {}
     assert all(verdict.supports is not None for verdict in assessment.contexts.values())
+
+
+@pytest.mark.parametrize("aspect", sorted(WIDER_ASPECTS))
+def test_an_aspect_of_the_wider_set_is_answered_or_absent_and_never_half(build, aspect):
+    judge = build()
+    assessment = judge.assess(TRACES["reference"], frozenset({aspect}))
+    assert assessment.faults == {}
+    is_assessed = aspect not in NEVER_ASSESSED.get(judge.name, ())
+    assert bool(getattr(assessment, aspect)) == is_assessed
+    absent = WIDER_ASPECTS - {aspect} if is_assessed else WIDER_ASPECTS
+    assert {other for other in WIDER_ASPECTS if getattr(assessment, other) is None} == absent
+    assert assessment.contexts is None
 
 
 @pytest.mark.parametrize("aspect", sorted(ASKED))
@@ -129,6 +144,10 @@ def _annotate(trace):
         "essential": [number],
         "insufficient": False,
         "relevant_sentences": [number],
+        "claims": [{"text": "A claim.", "supported": "yes"}],
+        "answer_statements": [{"text": "A statement.", "relevant": "unsure"}],
+        "reference_statements": [{"text": "A statement.", "attributed": False}],
+        "rubrics": {"tone": 4},
     }
 
 

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragsonde_schemas.assessment import PER_CONTEXT, Aspect, Assessment, ContextVerdict, Fault, Level
+from ragsonde_schemas.assessment import (
+    PER_CONTEXT,
+    AnswerStatementVerdict,
+    Aspect,
+    Assessment,
+    Certainty,
+    ClaimVerdict,
+    ContextVerdict,
+    Fault,
+    Level,
+    ReferenceStatementVerdict,
+    RubricVerdict,
+)
 from ragsonde_schemas.spending import WorstCase
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ragsonde_schemas.rubric import Rubric
     from ragsonde_schemas.trace import Context, Trace
 
 
@@ -19,6 +32,7 @@ class FakeJudge:
     Args:
         troubles: one for each call, None for a good answer; used up, all answers are good. An exception is
             raised, a fault is given for every aspect, an assessment is returned.
+        rubrics: get their last rating.
 
     Attributes:
         asked: (trace_id, aspects, deadline) of each call.
@@ -31,7 +45,9 @@ class FakeJudge:
         fingerprint: str = "f" * 16,
         is_free: bool = True,
         troubles: Iterable[Exception | Fault | Assessment | None] = (),
+        rubrics: Iterable[Rubric] = (),
     ) -> None:
+        self._rubrics = tuple(rubrics)
         self.name = name
         self.fingerprint = fingerprint
         self.is_free = is_free
@@ -50,10 +66,10 @@ class FakeJudge:
             raise trouble
         if isinstance(trouble, Fault):
             return Assessment(faults=dict.fromkeys(aspects, trouble))
-        return _praise(trace, aspects) if trouble is None else trouble
+        return _praise(trace, aspects, self._rubrics) if trouble is None else trouble
 
 
-def _praise(trace: Trace, aspects: frozenset[Aspect]) -> Assessment:
+def _praise(trace: Trace, aspects: frozenset[Aspect], rubrics: Iterable[Rubric]) -> Assessment:
     numbers = tuple(sentence.number for sentence in trace.sentences)
     contexts = {context.number: _praise_context(context, aspects) for context in trace.contexts or ()}
     return Assessment(
@@ -62,7 +78,20 @@ def _praise(trace: Trace, aspects: frozenset[Aspect]) -> Assessment:
         essential=numbers if Aspect.ESSENTIAL in aspects else None,
         insufficient=False if Aspect.ESSENTIAL in aspects else None,
         relevant_sentences=numbers if Aspect.RELEVANT_SENTENCES in aspects else None,
+        claims=(_CLAIM,) if Aspect.CLAIMS in aspects else None,
+        answer_statements=(_STATEMENT,) if Aspect.ANSWER_STATEMENTS in aspects else None,
+        reference_statements=(_ATTRIBUTED,) if Aspect.REFERENCE_STATEMENTS in aspects else None,
+        rubrics=_rate(rubrics) if Aspect.RUBRICS in aspects else None,
     )
+
+
+_CLAIM = ClaimVerdict(text="A claim.", supported=Certainty.YES)
+_STATEMENT = AnswerStatementVerdict(text="A statement.", relevant=Certainty.YES)
+_ATTRIBUTED = ReferenceStatementVerdict(text="A statement.", attributed=True)
+
+
+def _rate(rubrics: Iterable[Rubric]) -> dict[str, RubricVerdict]:
+    return {rubric.name: RubricVerdict(rating=rubric.ratings[-1], digest=rubric.digest) for rubric in rubrics}
 
 
 def _praise_context(context: Context, aspects: frozenset[Aspect]) -> ContextVerdict:

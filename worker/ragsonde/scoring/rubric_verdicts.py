@@ -51,34 +51,42 @@ def find_rating(rubric: Rubric, verdict: RubricVerdict) -> str | None:
     return next((rating for rating in rubric.ratings if fold_word(rating) == folded), None)
 
 
-def find_rating_fault(rubric: Rubric, verdict: RubricVerdict | None) -> Fault | None:
-    """Why a verdict gives no rating of the rubric, or None when it does."""
+def find_rating_fault(
+    rubric: Rubric, verdict: RubricVerdict | None, *, called: str | None = None
+) -> Fault | None:
+    """Why a verdict gives no rating of the rubric, or None when it does; `called` is what to call it."""
+    name = called or rubric.name
     if verdict is None:
-        return Fault(cause=Cause.NOT_ASSESSED, message=f"the judge gave no rating for {rubric.name}")
+        return Fault(cause=Cause.NOT_ASSESSED, message=f"the judge gave no rating for {name}")
     if verdict.digest is not None and verdict.digest != rubric.digest:
-        message = f"the rubric {rubric.name} had another question or other ratings when it was judged"
+        message = f"{name} had another question or other ratings when it was judged"
         return Fault(cause=Cause.NOT_ASSESSED, message=message)
     if find_rating(rubric, verdict) is None:
         expected = ", ".join(rubric.ratings)
         if rubric.is_scale:
             expected = f"a whole number from {rubric.ratings[0]} to {rubric.ratings[-1]}"
-        message = f"{rubric.name}: found {describe(verdict.rating)}, expected {expected}"
+        message = f"{name}: found {describe(verdict.rating)}, expected {expected}"
         return Fault(cause=Cause.INVALID_VERDICT, message=message)
     return None
 
 
 def find_ratings_fault(rubrics: Iterable[Rubric], verdicts: Mapping[str, RubricVerdict]) -> Fault | None:
-    """The first reason why ratings do not answer exactly these rubrics, or None when they do."""
-    asked = {rubric.name: rubric for rubric in rubrics}
-    for name, rubric in asked.items():
-        if name not in verdicts:
-            message = f"the rating of {name} is missing"
+    """The first reason why ratings do not answer exactly these rubrics, or None when they do.
+
+    Its words name the number of a question too: that is what a judge knows it by.
+    """
+    asked = list(rubrics)
+    for number, rubric in enumerate(asked, start=1):
+        called = f"question {number} ({rubric.name})"
+        verdict = verdicts.get(rubric.name)
+        if verdict is None:
+            message = f"the rating of {called} is missing"
             return Fault(cause=Cause.VERDICT_MISMATCH, message=message)
-        if (fault := find_rating_fault(rubric, verdicts[name])) is not None:
+        if (fault := find_rating_fault(rubric, verdict, called=called)) is not None:
             return fault
-    unknown = [name for name in verdicts if name not in asked]
+    unknown = [name for name in verdicts if name not in {rubric.name for rubric in asked}]
     if unknown:
-        message = f"no question has the number {describe(unknown[0])}"
+        message = f"no question has the number {describe(unknown[0].removeprefix('#'))}"
         return Fault(cause=Cause.VERDICT_MISMATCH, message=message)
     return None
 
