@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -56,11 +57,12 @@ def cut_contexts(trace: Trace, assessment: Assessment, cut: Cut) -> Remainder:
     passing = [context for context in contexts if _passes(context, assessment, cut)]
     kept = passing if cut.top_k is None else passing[: cut.top_k]
     numbers = {context.number: str(place) for place, context in enumerate(kept, start=1)}
+    moved = tuple(_move(context, rank) for rank, context in enumerate(kept))
+    # a copy keeps what is cached: without its own, the trace would have the sentences of before
+    sentences = tuple(sentence for context in moved for sentence in context.sentences)
     lengths = {context.number: len(context.content) for context in contexts}
     return Remainder(
-        trace=trace.model_copy(
-            update={"contexts": tuple(_move(context, rank) for rank, context in enumerate(kept))}
-        ),
+        trace=trace.model_copy(update={"contexts": moved, "sentences": sentences}),
         assessment=_renumber(assessment, numbers),
         kept=tuple(numbers),
         dropped=tuple(number for number in lengths if number not in numbers),
@@ -80,6 +82,7 @@ class WhatIf:
         emptied: of these, the ones that would be left without any.
         lost_used, lost_relevant, lost_essential: the ones that lose a context that the answer uses, that is
             relevant, or that holds an essential sentence: what their answer would have been is not known.
+        not_assessed: how many traces have no verdict `used`, `relevant`, `essential`: they lose nothing.
         unscored_contexts: contexts that pass `min_score` because they have no retrieval score.
     """
 
@@ -98,6 +101,7 @@ class WhatIf:
     characters: int = 0
     characters_saved: int = 0
     unscored_contexts: int = 0
+    not_assessed: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.shifts = {scorer.instance: Shift() for scorer in self.scorers}
@@ -124,6 +128,9 @@ class WhatIf:
         self.lost_used += any(verdict.used for verdict in lost)
         self.lost_relevant += any(verdict.relevant for verdict in lost)
         self.lost_essential += not essential.isdisjoint(left.dropped)
+        for name in ("used", "relevant"):
+            self.not_assessed[name] += all(getattr(one, name) is None for one in verdicts.values())
+        self.not_assessed["essential"] += assessment.essential is None
         self.contexts += len(trace.contexts or ())
         self.contexts_dropped += len(left.dropped)
         self.characters += left.characters

@@ -19,7 +19,7 @@ from ragsonde.scoring.outcomes import needed_aspects
 from ragsonde.settings import Settings, read_settings
 from ragsonde.storage.assessments import EvaluationFilter, count_evaluations, read_evaluations
 from ragsonde.storage.engine import build_engine
-from ragsonde_schemas.assessment import Level
+from ragsonde_schemas.assessment import Aspect, Level
 from ragsonde_schemas.errors import InputError
 
 EXAMPLES = (
@@ -33,6 +33,8 @@ CHARACTERS_A_TOKEN = 4
 """About, in English text; other languages have fewer."""
 
 _BATCH = 200
+_TOLD = frozenset({Aspect.RELEVANT, Aspect.LEVEL, Aspect.USED, Aspect.ESSENTIAL})
+"""What is told of a cut, whichever scores are computed."""
 
 
 def whatif(
@@ -107,6 +109,7 @@ def describe(found: WhatIf) -> dict[str, Any]:
         "min_score": found.cut.min_score,
         "drop": sorted(found.cut.drop),
         **{name: getattr(found, name) for name in (*counts, *sizes)},
+        "not_assessed": dict(found.not_assessed),
         "tokens_saved_about": found.characters_saved // CHARACTERS_A_TOKEN,
         "scorers": describe_shifts(found.shifts),
         "not_known": list_unknowns(found),
@@ -121,6 +124,11 @@ def list_unknowns(found: WhatIf) -> list[str]:
         f"missing items stay as judged: {found.lost_relevant} {of} lose a relevant context and may lack more",
         f"essential sentences: {found.lost_essential} {of} lose one; if the rest suffices was not judged",
     ]
+    lines += [
+        f"{count} {of} have no verdict about `{aspect}`: they are not among those that lose something"
+        for aspect, count in found.not_assessed.items()
+        if count
+    ]
     if found.emptied:
         lines.append(f"{found.emptied} {of} would have no context: they have no score after, no zero either")
     if found.cut.drop:
@@ -133,8 +141,8 @@ def list_unknowns(found: WhatIf) -> list[str]:
 def _add_file(found: WhatIf, *, file: str, judge: str | None, settings: Settings) -> None:
     items, chosen = read_judged(file, judge=judge, settings=settings, scorers=found.scorers)
     for item in track(items, total=len(items), description="cutting"):
-        aspects = needed_aspects(found.scorers, item.trace)
-        if aspects:
+        if item.trace.missing_contexts is None:
+            aspects = needed_aspects(found.scorers, item.trace) | _TOLD
             found.add(item.trace, chosen.assess(item.trace, aspects))
 
 
