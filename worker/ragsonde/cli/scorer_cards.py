@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragsonde.scoring.formula import Formula
     from ragsonde.scoring.scorer import Scorer
 
-_DIRECTIONS = {"higher": "higher is better", "target": "neither way is better: compare it with its own past"}
+DIRECTIONS = {"higher": "higher is better", "target": "neither way is better: compare it with its own past"}
 _INDENT = (0, 0, 0, 2)
 
 
@@ -55,7 +55,7 @@ def describe_scorer(scorer: Scorer, *, is_configured: bool) -> dict[str, Any]:
             for band in formula.bands
         ],
         "options": [
-            {"name": option.name, "default": _show_default(option.default), "meaning": option.meaning}
+            {"name": option.name, "default": show_default(option.default), "meaning": option.meaning}
             for option in formula.options
         ],
         "comparison": {
@@ -148,7 +148,7 @@ def _list_facts(formula: Formula) -> Table:
     for name, text in (
         ("answers", comparison.question),
         ("formula", comparison.algorithm),
-        ("direction", _DIRECTIONS[formula.direction.value]),
+        ("direction", DIRECTIONS[formula.direction.value]),
         ("relevance", comparison.relevance),
         ("position", comparison.position),
         ("use in the answer", comparison.usage),
@@ -167,11 +167,12 @@ def _list_facts(formula: Formula) -> Table:
 def _list_bands(formula: Formula) -> Table:
     table = make_table("raw score", "reads as")
     for band in formula.bands:
-        table.add_row(show(_show_edge(band)), show(band.words))
+        table.add_row(show(show_edge(band)), show(band.words))
     return table
 
 
-def _show_edge(band: Band) -> str:
+def show_edge(band: Band) -> str:
+    """Where a band begins."""
     if not band.is_edge_included:
         return f"> {band.lower:g}"
     return f">= {band.lower:g}" if band.lower not in {0.0, 1.0} else f"{band.lower:g}"
@@ -180,7 +181,7 @@ def _show_edge(band: Band) -> str:
 def _list_options(formula: Formula) -> Table:
     table = make_table("option", "default", "meaning")
     for option in formula.options:
-        table.add_row(show(option.name), show(str(_show_default(option.default))), show(option.meaning))
+        table.add_row(show(option.name), show(str(show_default(option.default))), show(option.meaning))
     return table
 
 
@@ -191,7 +192,8 @@ def _list_remedies(formula: Formula) -> Table:
     return table
 
 
-def _show_default(value: object) -> object:
+def show_default(value: object) -> object:
+    """An option's default as a JSON value."""
     from dataclasses import asdict, is_dataclass  # noqa: PLC0415 - beside its only use
 
     if is_dataclass(value) and not isinstance(value, type):

@@ -10,7 +10,7 @@ from ragsonde.scoring import (
     rubric,
     signal_share,
 )
-from ragsonde.scoring.bands import LOW, NOTHING_RELEVANT, SHARE_BANDS, Band
+from ragsonde.scoring.bands import NOTHING_RELEVANT, SHARE_BANDS, Band
 from ragsonde.scoring.formula import Comparison, Evidence, Formula, Remedy
 from ragsonde.scoring.remedies import EMBEDDINGS, FILTER, SMALLER_TOP_K
 
@@ -99,7 +99,7 @@ WIDER_FORMULAS: tuple[Formula, ...] = (
             Band(1.0, "complete", "complete: the contexts hold all that the reference says"),
             Band(0.7, "good", "good: they hold most of it"),
             Band(0.4, "gaps", "gaps: much of it is not there"),
-            LOW,
+            Band(0.0, "low", "low: little of it is there", is_edge_included=False),
             Band(0.0, "nothing_found", "nothing found: none of it is there"),
         ),
         remedies=(
