@@ -110,6 +110,36 @@ class FieldEvidence(Value):
     confidence: str = "exact"
 
 
+class InjectionKind(StrEnum):
+    """In which way a text looks as if it wanted to steer a judge."""
+
+    OVERRIDE = "override"
+    """the judge's instructions are to be left aside"""
+    VERDICT = "verdict"
+    """a verdict is asked for or given"""
+    ROLE = "role"
+    """tags of a conversation with a model"""
+    DELIMITER = "delimiter"
+    """the end of the data is pretended"""
+    REPLY = "reply"
+    """it has the form of a judge's reply or of scores"""
+    HIDDEN = "hidden"
+    """characters that people do not see"""
+    ENCODED = "encoded"
+    """one of these once it is decoded"""
+
+
+class SuspectedInjection(Value):
+    """A text that looks hostile to a judge; never the text itself.
+
+    Attributes:
+        where: `question`, `answer`, or `context` and its number.
+    """
+
+    where: str
+    kind: InjectionKind
+
+
 class Extraction(Value):
     """How a trace was read: per field its evidence, and what looked odd.
 
@@ -117,6 +147,7 @@ class Extraction(Value):
         gap: why there are no contexts, where that is known better than "unknown" or "none retrieved".
         failure: what went wrong in a mapping, extractor or resolver; such a trace has no scores.
         re_retrieved: the contexts were searched again at evaluation time: they measure today's index.
+        suspected_injection: texts that look as if they wanted to steer a judge; verdicts do not depend on it.
     """
 
     format: str
@@ -125,6 +156,7 @@ class Extraction(Value):
     gap: Cause | None = None
     failure: str | None = None
     re_retrieved: bool = False
+    suspected_injection: tuple[SuspectedInjection, ...] = ()
 
 
 class TraceKey(Value):

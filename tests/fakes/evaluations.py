@@ -25,7 +25,9 @@ from ragsonde_schemas.trace import (
     EvaluationWish,
     Extraction,
     FieldEvidence,
+    InjectionKind,
     Reference,
+    SuspectedInjection,
     Trace,
     Turn,
 )
@@ -101,6 +103,7 @@ def make_full_trace(trace_id: str = "t-full") -> Trace:
             format="native",
             fields={"query": FieldEvidence(rule="native:query", confidence="derived")},
             warnings=("rank is ignored",),
+            suspected_injection=(SuspectedInjection(where="context 1", kind=InjectionKind.HIDDEN),),
         ),
     )
 

@@ -21,7 +21,14 @@ from ragsonde_schemas.evaluation import (
 )
 from ragsonde_schemas.judge_call import JudgeCall
 from ragsonde_schemas.score import Score, Unscored
-from ragsonde_schemas.trace import Context, Extraction, FieldEvidence, Trace
+from ragsonde_schemas.trace import (
+    Context,
+    Extraction,
+    FieldEvidence,
+    InjectionKind,
+    SuspectedInjection,
+    Trace,
+)
 
 OCCURRED_AT = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 LEXICAL = "lexical@0123ab"
@@ -415,3 +422,15 @@ def test_a_failure_is_counted_and_logged_and_never_raised(tell, caplog):
     assert board.total("sink_failures_total") == 1
     assert [record.message for record in caplog.records] == ["score_sink_failed"]
     assert "warranty" not in caplog.text
+
+
+@pytest.mark.parametrize(("kind", "count"), [("new", 1), ("revision", 1), ("duplicate", 0)])
+def test_a_stored_trace_with_suspected_texts_counts_once_in_its_place(board, kind, count):
+    suspected = tuple(
+        SuspectedInjection(where="context 1", kind=kind)
+        for kind in (InjectionKind.ROLE, InjectionKind.VERDICT)
+    )
+    trace = make_trace(extraction=Extraction(format="native", suspected_injection=suspected))
+    board.sink.on_admitted(trace, admit(kind), ())
+    board.sink.on_admitted(make_trace(), admit(kind), ())
+    assert board.read("suspected_injection_total") == ({labelled(**PLACE): count} if count else {})

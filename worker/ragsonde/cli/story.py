@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.cli.causes import MEANINGS
 from ragsonde.cli.program import name_command
+from ragsonde.cli.suspicions import describe_suspicions
 from ragsonde.scoring.phrases import quote_reasons
 from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.evaluation import EvaluationState
@@ -168,6 +169,8 @@ def _tell_texts(trace: Trace | None) -> Iterator[Line]:
         yield Line(f"  context {context.number}{name}: {text}")
     if trace.extraction.failure is not None:
         yield Line(f"  failed: {trace.extraction.failure}", "red")
+    for suspicion in describe_suspicions(trace.extraction):
+        yield Line(f"  {suspicion}", "yellow")
     for warning in trace.extraction.warnings:
         yield Line(f"  warning: {warning}", "yellow")
 

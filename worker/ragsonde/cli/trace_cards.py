@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 
 from ragsonde.cli.causes import MEANINGS
+from ragsonde.cli.suspicions import describe_suspicions
 from ragsonde.cli.terminal import make_console, make_table, show
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def print_card(trace: Trace, *, place: str, with_evidence: bool) -> None:
         console.print(Padding(show(f"warning: {note}", "yellow"), _INDENT))
     if with_evidence:
         console.print(Padding(_list_evidence(trace), (1, 0, 0, 2)))
+        for suspicion in describe_suspicions(trace.extraction):
+            console.print(Padding(show(suspicion, "yellow"), _INDENT))
     for warning in trace.extraction.warnings:
         console.print(Padding(show(f"warning: {warning}", "yellow"), _INDENT))
     console.print()

@@ -35,6 +35,7 @@ from ragsonde.exposition.series import (
     SCORES_SUPERSEDED,
     SINK_FAILURES,
     STAGE_SECONDS,
+    SUSPECTED_INJECTION,
     TRACES_CLOSED,
     TRACES_FILTERED,
     UNSCORED,
@@ -104,6 +105,8 @@ class PrometheusSink:
             self.series.add(SCORES_SUPERSEDED, admission.superseded)
         if trace.missing_contexts in _EMPTY_CAUSES:
             self.series.add(EMPTY_RETRIEVAL, **_place_of(trace))
+        if trace.extraction.suspected_injection:
+            self.series.add(SUSPECTED_INJECTION, **_place_of(trace))
         if trace.occurred_at_guessed:
             self.series.add(OCCURRED_AT_GUESSED)
         for field, evidence in trace.extraction.fields.items():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ragsonde.extraction.content_hash import compute_content_hash
 from ragsonde.extraction.findings import cite
 from ragsonde.extraction.foreign.table import FOREIGN
+from ragsonde.extraction.injections import find_injections
 from ragsonde.extraction.native_message import find_in_message
 from ragsonde.extraction.numbering import number_contexts
 from ragsonde.extraction.occurrence import find_occurrence
@@ -111,6 +112,13 @@ def build_trace(found: Findings, *, receipt: Receipt, retention_days: int) -> Tr
             gap=gap,
             failure=found.failure,
             re_retrieved=found.re_retrieved,
+            suspected_injection=find_injections(
+                query=found.query,
+                answer=found.answer,
+                contexts=(
+                    (str(number), context.content or "") for number, context in enumerate(contexts or (), 1)
+                ),
+            ),
         ),
     )
 
