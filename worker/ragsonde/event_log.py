@@ -32,7 +32,7 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             event["traceback"] = format_traceback(record.exc_info)
-        return json.dumps(event, default=str, ensure_ascii=False)
+        return escape(json.dumps(event, default=str, ensure_ascii=False))
 
 
 class TextFormatter(logging.Formatter):
@@ -41,9 +41,19 @@ class TextFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The event as text; a traceback follows on its own lines."""
         time = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
-        fields = "".join(f" {name}={value}" for name, value in find_fields(record).items())
+        fields = "".join(f" {name}={escape(str(value))}" for name, value in find_fields(record).items())
         line = f"{time} {record.levelname.lower()} {record.getMessage()}{fields}"
         return f"{line}\n{format_traceback(record.exc_info)}" if record.exc_info else line
+
+
+def escape(text: str) -> str:
+    r"""The text on one line: what is not printable as JSON writes it, `\n` or `\u202e`.
+
+    A name that a producer chose neither begins a line of its own in a log nor steers who reads it.
+    """
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
 
 
 def format_traceback(exc_info: ExcInfo) -> str:

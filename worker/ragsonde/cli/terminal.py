@@ -12,21 +12,31 @@ from rich.table import Table
 from rich.text import Text
 
 from ragsonde.cli.program import name_quoted
+from ragsonde.event_log import escape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 T = TypeVar("T")
 
-_CONTROL = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
+_TURNING = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
+"""They turn what follows around, to the end of the line if nothing ends them."""
+_UNSEEN = (0x2028, 0x2029, *range(0xE0000, 0xE0080))
+_CONTROL = {
+    code: "\ufffd"
+    for code in (*range(0x20), *range(0x7F, 0xA0), *_TURNING, *_UNSEEN)
+    if chr(code) not in "\t\n"
+}
 
 
 def write_json(value: object, *, is_compact: bool = True) -> None:
-    """One JSON value on standard output: as one line for scripts, else indented for people."""
+    """One JSON value on standard output: as one line for scripts, else indented for people.
+
+    What is not printable is escaped in it.
+    """
     indent = None if is_compact else _INDENT
-    sys.stdout.write(
-        json.dumps(value, ensure_ascii=False, allow_nan=False, default=str, indent=indent) + "\n"
-    )
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=str, indent=indent)
+    sys.stdout.writelines(f"{escape(line)}\n" for line in text.split("\n"))
 
 
 def write_note(line: str) -> None:
