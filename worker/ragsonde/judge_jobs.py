@@ -8,13 +8,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ragsonde.exposition.labels import judge_label
-from ragsonde.exposition.series import JUDGE_BUDGET_RATIO, JUDGE_PAUSED, JUDGE_SAMPLE_RATE
+from ragsonde.exposition.series import JUDGE_AGREEMENT, JUDGE_BUDGET_RATIO, JUDGE_PAUSED, JUDGE_SAMPLE_RATE
+from ragsonde.judging.options import JudgeKind
 from ragsonde.monitor import Job
 from ragsonde.sampling import choose_rate, foresee_share, foresee_traces, measure_spent
+from ragsonde.storage.judge_agreement import JudgeName, count_agreement
 from ragsonde.storage.judge_states import read_paused
 from ragsonde.storage.reservations import begin_period
 from ragsonde.storage.sample_rates import HourlyRate, count_looked_at, read_profile, read_rates, write_rates
 from ragsonde.storage.spending import read_spent, write_profile
+from ragsonde_schemas.app_name import DEFAULT_APP
 from ragsonde_schemas.spending import Period
 
 if TYPE_CHECKING:
@@ -28,11 +31,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-RATES, BUDGETS, PAUSES = "rates", "budgets", "pauses"
-JUDGE_JOB_NAMES = (RATES, BUDGETS, PAUSES)
+RATES, BUDGETS, PAUSES, AGREEMENT = "rates", "budgets", "pauses", "agreement"
+JUDGE_JOB_NAMES = (RATES, BUDGETS, PAUSES, AGREEMENT)
 RATE_SECONDS = 60.0
 BUDGET_SECONDS = 15.0
 PAUSE_SECONDS = 15.0
+AGREEMENT_SECONDS = 60.0
 HOUR = timedelta(hours=1)
 
 
@@ -57,6 +61,12 @@ class JudgeChores:
             Job(name=RATES, interval_seconds=RATE_SECONDS, run=self.set_rates),
             Job(name=BUDGETS, interval_seconds=BUDGET_SECONDS, run=self.show_budgets, is_exclusive=False),
             Job(name=PAUSES, interval_seconds=PAUSE_SECONDS, run=self.show_pauses, is_exclusive=False),
+            Job(
+                name=AGREEMENT,
+                interval_seconds=AGREEMENT_SECONDS,
+                run=self.show_agreement,
+                is_exclusive=False,
+            ),
         )
 
     def set_rates(self) -> None:
@@ -113,6 +123,28 @@ class JudgeChores:
                 for options in self.judges
             },
         )
+
+    def show_agreement(self) -> None:
+        """Shows how far each judge agrees with the lexical ones about the last hour's contexts.
+
+        No text can talk a lexical judge round: one that obeys texts parts from it where they are suspected.
+        """
+        since = self.clock.now() - HOUR
+        lexical = [options for options in self.judges if options.kind == JudgeKind.LEXICAL]
+        ratios: dict[tuple[str, ...], float] = {}
+        for options in self.judges:
+            for other in lexical if options.kind != JudgeKind.LEXICAL else ():
+                counts = count_agreement(
+                    self.engine, self._name(options), against=self._name(other), since=since
+                )
+                for (app, is_suspected), agreement in counts.items():
+                    suspected = "yes" if is_suspected else "no"
+                    key = (self._label(options), self._label(other), app or DEFAULT_APP, suspected)
+                    ratios[key] = agreement.alike / agreement.contexts
+        self.series.replace(JUDGE_AGREEMENT, ratios)
+
+    def _name(self, options: JudgeOptions) -> JudgeName:
+        return JudgeName(options.name, self.fingerprints[options.name])
 
     def _label(self, options: JudgeOptions) -> str:
         return judge_label(options.name, self.fingerprints[options.name])
