@@ -20,6 +20,7 @@ from fakes.judged_traces import ALL_ASPECTS, make_trace
 from mock_llm.outcomes import Outcome
 from mock_llm.server import MockLlm
 from ragsonde.judging.litellm_judge import LitellmJudge
+from ragsonde.judging.litellm_loading import load_litellm
 from ragsonde.judging.options import JudgeOptions
 from ragsonde_schemas.assessment import Aspect, Level
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
@@ -259,6 +260,14 @@ def test_an_unknown_price_is_none_and_configured_prices_are_used(llm):
     prices = {"input_usd_per_million": 3.0, "output_usd_per_million": 10.0}
     priced = judge_at(llm, prices=prices).assess(make_trace(), ASPECTS)
     assert priced.calls[0].cost_usd == pytest.approx(2 * 3.0 + 0.5 * 10.0)
+
+
+def test_a_model_that_is_listed_without_a_price_costs_what_is_not_known(llm, monkeypatch):
+    listed = {"litellm_provider": "openai", "mode": "chat"}
+    monkeypatch.setitem(load_litellm().module.model_cost, "openai/priceless-2", listed)
+    (call,) = judge_at(llm, model="openai/priceless-2").assess(make_trace(), ASPECTS).calls
+    assert call.tokens_in > 0
+    assert call.cost_usd is None
 
 
 def test_usage_that_was_not_told_has_no_price(llm):

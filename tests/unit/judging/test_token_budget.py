@@ -68,6 +68,27 @@ def test_what_no_number_of_calls_holds_is_dealt_out_and_cut_at_sentences():
     assert shown(second) == ["2.1", "2.2", "2.3", "3.1", "3.2", "3.3"]
 
 
+def test_the_largest_are_placed_first_so_that_more_stays_whole():
+    two, three = (sentences(count, words=9) for count in (2, 3))
+    parts = plan(two, three, two, two, three, tokens=60)
+    assert [numbers(part) for part in parts] == [["1", "3", "4"], ["2", "5"]]
+    assert sum(len(part.sentences) for part in parts) == 12
+
+
+def test_an_endless_context_weighs_no_more_than_a_call_has_room():
+    endless, three = sentences(50, words=9), sentences(3, words=9)
+    first, second = plan(endless, three, three, three, tokens=60)
+    assert (numbers(first), numbers(second)) == (["1", "4"], ["2", "3"])
+    assert shown(first) == ["1.1", "1.2", "1.3", "4.1", "4.2", "4.3"]
+
+
+def test_a_part_has_its_own_sentences_though_those_of_the_trace_were_read():
+    trace = make_trace(sentences(20, words=9))
+    assert len(trace.sentences) == 20
+    (part,) = plan_parts(trace, max_tokens=100, max_calls=1, count=count_words)
+    assert len(part.sentences) == 10
+
+
 def test_within_one_call_the_short_ones_stay_whole():
     (part,) = plan(sentences(20, words=9), sentences(2, words=9), tokens=60, calls=1)
     assert shown(part) == ["1.1", "1.2", "1.3", "1.4", "2.1", "2.2"]
