@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ragsonde.plugins import list_judge_kinds, load_formats, load_formulas, load_judge_kinds
+from ragsonde.plugins import list_judge_kinds, load_formats, load_formulas, load_judge_kinds, load_sink_kinds
 
 
 class InstalledPackages:
@@ -42,5 +42,5 @@ class InstalledPackages:
         self.add(folder)
 
     def _forget(self):
-        for load in (load_formats, load_formulas, list_judge_kinds, load_judge_kinds):
+        for load in (load_formats, load_formulas, list_judge_kinds, load_judge_kinds, load_sink_kinds):
             load.cache_clear()

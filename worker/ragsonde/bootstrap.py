@@ -14,7 +14,13 @@ from ragsonde.exposition.health import Health
 from ragsonde.exposition.labels import judge_label, scorer_label
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import build_routes
-from ragsonde.exposition.series import BUILD, CONFIG, WORKER_SERIES
+from ragsonde.exposition.series import (
+    BUILD,
+    CONFIG,
+    SCORE_SINK_DROPPED,
+    SCORE_SINK_SENT,
+    WORKER_SERIES,
+)
 from ragsonde.exposition.sink import PrometheusSink
 from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.consumption import Consumption
@@ -24,11 +30,13 @@ from ragsonde.judging.surroundings import Surroundings
 from ragsonde.judging.table import build_judges
 from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.stages import STAGES, Stages
-from ragsonde.plugins import load_formats, load_formulas, load_judge_kinds
+from ragsonde.plugins import load_formats, load_formulas, load_judge_kinds, load_sink_kinds
 from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.scoring.options import describe, suggest
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.effective import hash_settings
+from ragsonde.sinks.exporting import ExportingSink
+from ragsonde.sinks.table import build_exports
 from ragsonde.storage.assessment_cache import PostgresAssessmentCache
 from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.check_runs import PostgresCheckStore
@@ -52,6 +60,7 @@ if TYPE_CHECKING:
     from ragsonde.ports import Clock, Judge
     from ragsonde.scoring.scorer import Scorer
     from ragsonde.settings import Settings
+    from ragsonde.sinks.outbox import Outbox
 
 
 class SystemClock:
@@ -73,6 +82,7 @@ class WorkerParts:
     Attributes:
         app: Celery's, with our tasks.
         routes: what its HTTP server answers.
+        outboxes: of the score sinks, to be closed when nothing is evaluated any more.
         stopping: to be set when the process is asked to stop.
     """
 
@@ -80,6 +90,7 @@ class WorkerParts:
     engine: Engine
     stages: Stages
     routes: Mapping[str, Route]
+    outboxes: tuple[Outbox, ...]
     stopping: threading.Event
 
 
@@ -106,7 +117,7 @@ def build_worker(
         settings.judges,
         surroundings=Surroundings(
             states=PostgresJudgeStates(engine, clock=clock),
-            on_circuit=lambda judge, model, is_open: sink.on_circuit(judge, model, is_open=is_open),
+            on_circuit=lambda judge, model, is_open: prometheus.on_circuit(judge, model, is_open=is_open),
         ),
         scorers=scorers,
         added=load_judge_kinds(),
@@ -114,7 +125,17 @@ def build_worker(
     series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
     parking = PostgresParkingStore(engine, clock=clock)
-    sink = PrometheusSink(series, clock=clock, fingerprints=fingerprints)
+    prometheus = PrometheusSink(series, clock=clock, fingerprints=fingerprints)
+    exports = build_exports(
+        settings.score_sinks,
+        added=load_sink_kinds(),
+        on_sent=lambda name, number: series.add(SCORE_SINK_SENT, number, sink=name),
+        on_dropped=lambda name, number: series.add(SCORE_SINK_DROPPED, number, sink=name),
+    )
+    for export in exports:
+        for counter in (SCORE_SINK_SENT, SCORE_SINK_DROPPED):
+            series.add(counter, 0.0, sink=export.outbox.name)
+    sink = ExportingSink(prometheus, exports, clock=clock) if exports else prometheus
     isolation = ThreadIsolation()
     guard = DeliveryGuard(
         parking=parking,
@@ -179,6 +200,7 @@ def build_worker(
             live=Health({"consumer": lambda: None if consumption.is_alive else "the loop stands still"}),
             ready=Health({"broker": lambda: _check_broker(consumption), "postgres": lambda: ping(engine)}),
         ),
+        outboxes=tuple(export.outbox for export in exports),
         stopping=stopping,
     )
 

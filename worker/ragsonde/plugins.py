@@ -11,16 +11,19 @@ from ragsonde.decoding.table import DEFAULT_FORMATS
 from ragsonde.judging.options import JudgeKind
 from ragsonde.scoring.formula import Formula
 from ragsonde.scoring.table import FORMULAS
+from ragsonde.sinks.options import OWN_KINDS
 from ragsonde_schemas.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ragsonde.judging.table import JudgeFactory
+    from ragsonde.sinks.delivery import DestinationFactory
 
 FORMATS = "ragsonde.formats"
 SCORERS = "ragsonde.scorers"
 JUDGES = "ragsonde.judges"
+SCORE_SINKS = "ragsonde.score_sinks"
 
 
 @cache
@@ -99,6 +102,32 @@ def load_judge_kinds() -> Mapping[str, JudgeFactory]:
                 f"{place}: found a {type(loaded).__name__}, expected a function from JudgeOptions to a judge"
             )
         factories[name] = loaded
+    return factories
+
+
+@cache
+def load_sink_kinds() -> Mapping[str, DestinationFactory]:
+    """The score sinks of installed packages by kind: entry points `ragsonde.score_sinks`.
+
+    Each is a function from the setting's `options` to a `ragsonde.sinks.delivery.Destination`.
+
+    Raises:
+        ConfigError: one cannot be loaded, cannot be called, or has the name of another.
+    """
+    owners: dict[str, str] = dict.fromkeys(OWN_KINDS, "ragsonde")
+    factories: dict[str, Any] = {}
+    for point, (place, loaded) in zip(_find(SCORE_SINKS), _load(SCORE_SINKS), strict=True):
+        if point.name in owners:
+            raise ConfigError(
+                f"{place}: its kind of score sink is named {point.name}, and so is one of "
+                f"{owners[point.name]}; uninstall one of the packages"
+            )
+        if not callable(loaded):
+            raise ConfigError(
+                f"{place}: found a {type(loaded).__name__}, expected a function from options to a sink"
+            )
+        owners[point.name] = place
+        factories[point.name] = loaded
     return factories
 
 

@@ -48,6 +48,7 @@ OF_ONE_PROCESS = {
     "ports": '{"monitor": 1}',
     "prefetch_multiplier": "2",
     "receiver": '{"token": "s3cret"}',
+    "score_sinks": '[{"kind": "webhook", "url": "http://127.0.0.1/"}]',
     "threads": "3",
 }
 OF_THE_DEPLOYMENT = {

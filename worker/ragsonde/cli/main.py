@@ -76,6 +76,10 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.what_if:whatif",
         "Say what scores would be with fewer contexts, from stored verdicts: no judge is asked.",
     ),
+    "check-set": Row(
+        "ragsonde.cli.check_set:check_set",
+        "Keep traces that judges see again every day, and say how far judges have moved.",
+    ),
     "migrate": Row("ragsonde.cli.migrate:migrate", "Create or upgrade the tables."),
     "list-scorers": Row(
         "ragsonde.cli.list_scorers:list_scorers", "List the scorers and how to read their scores."

@@ -94,6 +94,8 @@ def run_worker(settings: Settings, connections: Connections, *, may_share: bool)
     )
     with ExitStack() as stack:
         stack.callback(parts.engine.dispose)
+        for outbox in parts.outboxes:
+            stack.callback(outbox.close)
         if connections.is_embedded_broker:
             # imported here: a worker on RabbitMQ does not need the embedded extra
             from ragsonde.intake.unacked import worker_presence  # noqa: PLC0415

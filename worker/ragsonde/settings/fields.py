@@ -16,6 +16,7 @@ from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeO
 from ragsonde.receiver.options import ReceiverOptions
 from ragsonde.scoring.table import DEFAULT_FORMULAS
 from ragsonde.settings.secrets import has_valid_port
+from ragsonde.sinks.options import ScoreSinkOptions
 from ragsonde_schemas.value import Value
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ OF_ONE_PROCESS = frozenset(
         "ports",
         "prefetch_multiplier",
         "receiver",
+        "score_sinks",
         "threads",
     }
 )
@@ -154,6 +156,9 @@ class Settings(Value):
     )
     log_format: Literal["json", "text"] = Field(
         default="text", description="one JSON object an event, or text for people"
+    )
+    score_sinks: tuple[ScoreSinkOptions, ...] = Field(
+        default=(), description="where scores are sent besides Postgres and Prometheus"
     )
     allow_message_overrides: bool = Field(
         default=False, description="a message may raise its sampling rate, not only lower it"

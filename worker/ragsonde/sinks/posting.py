@@ -1,0 +1,121 @@
+"""One POST, and what its answer means for a batch."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from http.client import HTTPException
+from typing import TYPE_CHECKING, Any
+
+from ragsonde.sinks.delivery import DeliveryError
+from ragsonde.sinks.options import find_url_problem
+from ragsonde_schemas.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ragsonde.sinks.options import ScoreSinkOptions
+
+LONGEST_ANSWER_BYTES = 64 * 1024
+_PASSING = frozenset({408, 425, 429})
+"""Refusals that may pass; so may every 5xx."""
+_FIRST_SERVER_ERROR = 500
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirected POST would become a GET, and take the headers to another host."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:  # noqa: ANN401 - whatever it is given
+        """None: the redirect is an error like another."""
+
+
+_OPENER = urllib.request.build_opener(_NoRedirects)
+
+
+class Poster:
+    """Posts bodies to a configured place; URL and headers are read anew where they stand in files.
+
+    Args:
+        options: with `url` or `url_file`.
+        content_type: of the bodies.
+        path: is added to a URL that has none.
+
+    Raises:
+        ConfigError: a file cannot be read or does not hold what it should.
+    """
+
+    def __init__(self, options: ScoreSinkOptions, *, content_type: str, path: str = "") -> None:
+        self._options = options
+        self._content_type = content_type
+        self._path = path
+        self._read_url()
+        self._read_headers()
+
+    def post(self, body: bytes) -> bytes:
+        """What was answered, at most 64 KiB of it.
+
+        Raises:
+            DeliveryError: it was not taken.
+        """
+        try:
+            request = urllib.request.Request(  # noqa: S310 - http and https only, see find_url_problem
+                self._read_url(), data=body, headers=self._read_headers(), method="POST"
+            )
+        except ConfigError as error:
+            raise DeliveryError(str(error)) from error
+        try:
+            with _OPENER.open(request, timeout=self._options.timeout_seconds) as response:
+                answer: bytes = response.read(LONGEST_ANSWER_BYTES)
+        except urllib.error.HTTPError as error:
+            with error:
+                raise _explain(error) from error
+        except (OSError, HTTPException) as error:
+            raise DeliveryError(f"cannot be reached: {type(error).__name__}") from error
+        return answer
+
+    def _read_url(self) -> str:
+        url = self._options.url
+        if url is None:
+            url = _read(self._options.url_file, key="url_file").strip()
+            problem = find_url_problem(url)
+            if problem is not None:
+                raise ConfigError(f"url_file: {self._options.url_file}: {problem}")
+        scheme, _, rest = url.partition("://")
+        host, _, path = rest.partition("/")
+        return url if path or not self._path else f"{scheme}://{host}{self._path}"
+
+    def _read_headers(self) -> dict[str, str]:
+        headers = {"content-type": self._content_type, "user-agent": "ragsonde"}
+        if self._options.headers_file is None:
+            return headers
+        text = _read(self._options.headers_file, key="headers_file")
+        for number, line in enumerate(text.splitlines(), start=1):
+            name, colon, value = line.partition(":")
+            if not line.strip() or line.lstrip().startswith("#"):
+                continue
+            if not colon or not name.strip().isascii() or not name.strip() or " " in name.strip():
+                raise ConfigError(
+                    f"headers_file: {self._options.headers_file}: line {number} is no `Name: value`"
+                )
+            headers[name.strip().lower()] = value.strip()
+        return headers
+
+
+def _read(path: Path | None, *, key: str) -> str:
+    if path is None:
+        raise ConfigError(f"{key}: is not set")
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        cause = error.strerror if isinstance(error, OSError) else "no UTF-8"
+        raise ConfigError(f"{key}: {path} cannot be read ({cause})") from error
+
+
+def _explain(error: urllib.error.HTTPError) -> DeliveryError:
+    may_pass = error.code in _PASSING or error.code >= _FIRST_SERVER_ERROR
+    retry_after = error.headers.get("retry-after", "") if error.headers else ""
+    return DeliveryError(
+        f"answered {error.code}",
+        is_final=not may_pass,
+        retry_after_seconds=float(retry_after) if retry_after.isascii() and retry_after.isdigit() else None,
+    )
