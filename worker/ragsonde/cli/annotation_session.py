@@ -20,8 +20,6 @@ _YES_NO: dict[str, Any] = {"y": True, "n": False}
 _USED: dict[str, Any] = {"u": True, **_YES_NO}
 _LEVELS: dict[str, Any] = {"h": "high", "m": "medium", "l": "low", "0": "none"}
 _INTERRUPTS = ("\x03", "\x04")
-_TURNING = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
-"""Characters that turn the direction of what follows: text could pass for another one."""
 
 
 class Question(NamedTuple):
@@ -156,7 +154,7 @@ class Session:
     def _quote(self, name: str, text: str) -> None:
         """Shows text of a trace, each line marked, so that none passes for a question of ours."""
         self._tell(name, "bold")
-        self._tell("\n".join(f"| {line}" for line in text.translate(_TURNING).split("\n")))
+        self._tell("\n".join(f"| {line}" for line in text.split("\n")))
 
     def _tell(self, text: str, style: str = "") -> None:
         self._console.print(show(text, style))
