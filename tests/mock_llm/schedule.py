@@ -18,7 +18,8 @@ Script = (
     | Callable[[Mapping[str, Any]], str | Outcome]
 )
 """One outcome for all calls; or one after the other, the last one for ever; or shares (the rest is `ok`),
-drawn from the seed, the request's data and how often they were seen, whatever the order; or a function."""
+drawn from the seed, the request's data and how often they were seen, whatever the order; or a function.
+`429@0.5` is the outcome 429 with Retry-After: 0.5."""
 
 
 class Schedule:
@@ -39,7 +40,7 @@ class Schedule:
         with self._lock:
             found = self._choose(request)
             self._count += 1
-        return Outcome(found) if isinstance(found, str) else found
+        return _read_outcome(found) if isinstance(found, str) else found
 
     def _choose(self, request: Mapping[str, Any]) -> str | Outcome:
         if isinstance(self._script, str | Outcome):
@@ -72,4 +73,9 @@ def _names(script: Script) -> set[str]:
         items = script
     else:
         items = []
-    return {item if isinstance(item, str) else item.name for item in items}
+    return {_read_outcome(item).name if isinstance(item, str) else item.name for item in items}
+
+
+def _read_outcome(text: str) -> Outcome:
+    name, has_wait, retry_after = text.partition("@")
+    return Outcome(name, retry_after=retry_after if has_wait else None)

@@ -57,6 +57,13 @@ def test_those_who_are_all_told_the_same_time_do_not_come_in_one_instant_either(
     assert 240 < max(delays) <= 250
 
 
+def test_who_is_told_when_to_come_waits_for_a_fifth_of_its_age_at_least():
+    outage = JudgeUnavailableError("gpt", "429", retry_after_seconds=1.0)
+    assert 1.6 <= delay(timedelta(0), outage) <= 2.4
+    assert 16 <= delay(timedelta(seconds=100), outage) <= 24
+    assert 240 <= delay(timedelta(hours=2), outage) <= 360
+
+
 @pytest.mark.parametrize("retry_after", [30.0, 500.0])
 def test_retry_after_is_a_lower_bound(retry_after):
     outage = JudgeUnavailableError("gpt", "429", retry_after_seconds=retry_after)

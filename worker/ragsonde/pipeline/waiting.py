@@ -16,6 +16,7 @@ _SHORTEST_DELAY_SECONDS = 2.0
 _LONGEST_DELAY_SECONDS = 300.0
 _PAUSED_DELAY_SECONDS = 60.0
 _GROWTH = 0.5
+_TOLD_GROWTH = 0.2
 _JITTER = 0.2
 _SPREAD = 0.25
 
@@ -31,18 +32,21 @@ def choose_next_attempt(
     """When to ask the judge again: half of its age later, between 2 s and 5 min, never before Retry-After.
 
     A delay in proportion to the age grows like an exponential backoff and needs no counter. The jitter of
-    +-20 % is drawn from the key and the age, so that a backlog does not come back in one instant; after a
-    Retry-After, or an open circuit, which all are told alike, it comes within a quarter of that time.
+    +-20 % is drawn from the key and the age, so that a backlog does not come back in one instant. Who is told
+    when to come, by Retry-After or an open circuit, comes within a quarter of that time later; but a fifth of
+    its age it waits anyhow, as the same may be told again and again.
     """
     age_seconds = max(0.0, (now - claimed.waiting_since).total_seconds())
-    delay_seconds = min(max(age_seconds * _GROWTH, _SHORTEST_DELAY_SECONDS), _LONGEST_DELAY_SECONDS)
+    told_seconds = outage.retry_after_seconds if isinstance(outage, JudgeUnavailableError) else None
+    growth = _GROWTH if told_seconds is None else _TOLD_GROWTH
+    delay_seconds = min(max(age_seconds * growth, _SHORTEST_DELAY_SECONDS), _LONGEST_DELAY_SECONDS)
     if isinstance(outage, JudgePausedError):
         delay_seconds = max(delay_seconds, _PAUSED_DELAY_SECONDS)
     draw = _draw(claimed, age_seconds)
     delay_seconds *= 1 + _JITTER * (2 * draw - 1)
-    if isinstance(outage, JudgeUnavailableError) and outage.retry_after_seconds is not None:
-        asked_seconds = outage.retry_after_seconds * (1 + _SPREAD * draw)
-        delay_seconds = max(delay_seconds, min(asked_seconds, LONGEST_WAIT.total_seconds()))
+    if told_seconds is not None:
+        spread_seconds = told_seconds * (1 + _SPREAD * draw)
+        delay_seconds = max(delay_seconds, min(spread_seconds, LONGEST_WAIT.total_seconds()))
     return now + timedelta(seconds=delay_seconds)
 
 
