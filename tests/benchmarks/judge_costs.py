@@ -43,7 +43,7 @@ ASPECTS = frozenset(
 TOKENS_A_CONTEXT = 180
 THREADS = 32
 LATENCY_SECONDS = 0.2
-TRACES = 1000
+TRACES = 32 * THREADS
 
 
 def measure_llm_judge() -> list[Figure]:
