@@ -150,3 +150,14 @@ def test_a_cut_that_drops_nothing_changes_nothing(levels):
     assessment = judge(trace, levels, essential=["1.1"], relevant_sentences=["1"])
     left = cut_contexts(trace, assessment, Cut(top_k=6))
     assert (left.trace, left.assessment) == (trace, assessment)
+
+
+def test_scores_of_the_answer_or_of_all_contexts_at_once_are_left_out():
+    wider = dict.fromkeys(("context_recall", "faithfulness", "answer_relevancy", "signal_share"))
+    found = WhatIf(scorers=build_scorers(wider), cut=Cut(drop=frozenset({Level.NONE})))
+    assert found.left_out == ("context_recall", "faithfulness", "answer_relevancy")
+    trace = make_scored()
+    found.add(trace, judge(trace))
+    # one of four contexts is of level none, then none of three
+    shift = found.shifts["signal_share"]
+    assert (shift.before.summarise().mean, shift.after.summarise().mean) == (0.75, 1.0)

@@ -121,3 +121,10 @@ def test_a_judge_that_costs_is_not_asked(call):
     code, _, err = call("rescore", "--file", "traces.jsonl", "--judge", "gpt", "--config", "new.yaml")
     assert code == 2
     assert "would be asked anew, which costs" in err
+
+
+def test_whatif_for_scorers_of_the_answer_alone_is_refused(call):
+    Path("new.yaml").write_text(json.dumps({"scorers": {"faithfulness": None}}), encoding="utf-8")
+    code, _, err = call("whatif", "--top-k", "1", *FILES)
+    assert code == 2
+    assert "faithfulness: judged for the answer or all contexts as a whole" in err

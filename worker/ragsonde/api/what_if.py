@@ -6,16 +6,21 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ragsonde.api.moments import Moments, Shift
+from ragsonde.api.moments import Shift
 from ragsonde.api.rescoring import find_raw
 from ragsonde.scoring.outcomes import score_all
-from ragsonde_schemas.assessment import Assessment, ContextVerdict, Level
+from ragsonde_schemas.assessment import Aspect, Assessment, ContextVerdict, Level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ragsonde.scoring.scorer import Scorer
     from ragsonde_schemas.trace import Context, Trace
+
+_OF_THE_WHOLE = frozenset(
+    {Aspect.CLAIMS, Aspect.ANSWER_STATEMENTS, Aspect.REFERENCE_STATEMENTS, Aspect.RUBRICS}
+)
+"""Verdicts about the answer, or about all contexts at once: what they would be for fewer is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +82,7 @@ class WhatIf:
 
     Attributes:
         shifts: by scorer instance, raw scores before and after.
+        left_out: instances whose verdicts are about the answer or all contexts at once: nothing to compute.
         traces: with verdicts and at least one context.
         cut_traces: of these, the ones that lose a context.
         emptied: of these, the ones that would be left without any.
@@ -89,7 +95,7 @@ class WhatIf:
     scorers: Sequence[Scorer]
     cut: Cut
     shifts: dict[str, Shift] = field(default_factory=dict)
-    kept: Moments = field(default_factory=Moments)
+    left_out: tuple[str, ...] = ()
     traces: int = 0
     cut_traces: int = 0
     emptied: int = 0
@@ -104,6 +110,8 @@ class WhatIf:
     not_assessed: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
+        self.left_out = tuple(one.instance for one in self.scorers if one.needs & _OF_THE_WHOLE)
+        self.scorers = tuple(one for one in self.scorers if one.instance not in self.left_out)
         self.shifts = {scorer.instance: Shift() for scorer in self.scorers}
 
     def add(self, trace: Trace, assessment: Assessment) -> Remainder | None:

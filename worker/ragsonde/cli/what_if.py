@@ -33,6 +33,7 @@ CHARACTERS_A_TOKEN = 4
 """About, in English text; other languages have fewer."""
 
 _BATCH = 200
+_NOT_BY_CONTEXT = "judged for the answer or all contexts as a whole, cannot be computed for fewer"
 _TOLD = frozenset({Aspect.RELEVANT, Aspect.LEVEL, Aspect.USED, Aspect.ESSENTIAL})
 """What is told of a cut, whichever scores are computed."""
 
@@ -71,6 +72,8 @@ def whatif(
     if cut == Cut():
         raise InputError("whatif: names no change; expected --top-k, --min-score or --drop")
     found = WhatIf(scorers=select_scorers(scorer, settings=settings), cut=cut)
+    if not found.scorers:
+        raise InputError(f"whatif: {', '.join(found.left_out)}: {_NOT_BY_CONTEXT}")
     if file is not None:
         if app or since or until:
             raise InputError("--file: knows no --app, --since, --until: these are of Postgres")
@@ -131,6 +134,8 @@ def list_unknowns(found: WhatIf) -> list[str]:
     ]
     if found.emptied:
         lines.append(f"{found.emptied} {of} would have no context: they have no score after, no zero either")
+    if found.left_out:
+        lines.append(f"{', '.join(found.left_out)}: {_NOT_BY_CONTEXT}")
     if found.cut.drop:
         lines.append("levels are the judge's, after the fact: no filter in production is that good")
     if found.unscored_contexts:
