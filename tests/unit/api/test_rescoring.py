@@ -76,7 +76,7 @@ def test_a_scorer_that_has_something_to_skip_is_not_called_expired():
 def test_without_texts_all_is_skipped_and_the_basis_follows_from_the_verdicts(verdicts, version):
     trace = make_trace()
     remains = trace.model_copy(update={"query": None, "answer": None, "contexts": None})
-    stored = store(trace, trace=remains, has_texts=False, assessment=read_assessment(verdicts, trace))
+    stored = store(remains, has_texts=False, assessment=read_assessment(verdicts, trace))
     precision, essential = rescore(stored, scorers=SCORERS)
     assert (precision.status, precision.cause, precision.version) == (
         "skipped",
