@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from builders.envelopes import wrap
 from ragsonde.intake.work_message import read_key, wrap_key, write_key
+from ragsonde_schemas.check import CheckKey
 from ragsonde_schemas.evaluation import EvaluationKey
 from ragsonde_schemas.open_record import OpenRecordKey
 from ragsonde_schemas.trace import TraceKey
@@ -18,9 +19,10 @@ EVALUATION = EvaluationKey(
     fingerprint="0123456789abcdef",
 )
 GATHERED = OpenRecordKey(trace_id="t")
+CHECK = CheckKey(check_id=1, judge="gpt", fingerprint="0123456789abcdef", day=date(2026, 6, 15))
 
 
-@pytest.mark.parametrize("key", [EVALUATION, GATHERED])
+@pytest.mark.parametrize("key", [EVALUATION, GATHERED, CHECK])
 def test_a_key_is_read_as_it_was_written(key):
     assert read_key(wrap(write_key(key))) == key
     assert read_key(wrap_key(key)) == key

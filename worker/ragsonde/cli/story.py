@@ -219,6 +219,8 @@ def _tell_runs(evaluation: EvaluationHistory, revision: RevisionHistory) -> list
 
 
 def _tell_assessment(assessment: Assessment, outcomes: Sequence[Outcome]) -> Iterator[Line]:
+    if assessment.answered_model is not None:
+        yield Line(f"    {_tell_model(assessment)}")
     numbers: dict[str, list[str]] = {}
     for number, verdict in (assessment.contexts or {}).items():
         numbers.setdefault(_describe_verdict(verdict), []).append(number)
@@ -229,6 +231,13 @@ def _tell_assessment(assessment: Assessment, outcomes: Sequence[Outcome]) -> Ite
     for aspect, fault in assessment.faults.items():
         if not any(fault.message in outcome.reason for outcome in outcomes):
             yield Line(f"    {aspect}: {fault.cause}: {fault.message}", "yellow")
+
+
+def _tell_model(assessment: Assessment) -> str:
+    """Whose stream of scores these verdicts belong to."""
+    fallback, epoch = assessment.answered_fingerprint, assessment.judge_epoch
+    instead = f", a fallback (@{fallback[:6]})" if fallback else ""
+    return f"answered by {assessment.answered_model}{instead}, epoch {epoch}"
 
 
 def _describe_verdict(verdict: ContextVerdict) -> str:
