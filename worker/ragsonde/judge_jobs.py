@@ -132,6 +132,7 @@ class JudgeChores:
         since = self.clock.now() - HOUR
         lexical = [options for options in self.judges if options.kind == JudgeKind.LEXICAL]
         ratios: dict[tuple[str, ...], float] = {}
+        contexts: dict[tuple[str, ...], float] = {}
         for options in self.judges:
             for other in lexical if options.kind != JudgeKind.LEXICAL else ():
                 counts = count_agreement(
@@ -141,7 +142,8 @@ class JudgeChores:
                     suspected = "yes" if is_suspected else "no"
                     key = (self._label(options), self._label(other), app or DEFAULT_APP, suspected)
                     ratios[key] = agreement.alike / agreement.contexts
-        self.series.replace(JUDGE_AGREEMENT, ratios)
+                    contexts[key] = agreement.contexts
+        self.series.replace(JUDGE_AGREEMENT, ratios, weights=contexts)
 
     def _name(self, options: JudgeOptions) -> JudgeName:
         return JudgeName(options.name, self.fingerprints[options.name])

@@ -16,6 +16,7 @@ from ragsonde.exposition.series import (
     EVALUATIONS,
     EXTRACTION,
     IN_FLIGHT,
+    JUDGE_AGREEMENT,
     JUDGE_CALLS,
     JUDGE_TOKENS,
     LEDGER_EVALUATIONS,
@@ -224,6 +225,23 @@ def test_in_flight_goes_down_again_when_the_work_fails(series):
     with pytest.raises(RuntimeError):
         fail_at_work()
     assert value(series, "in_flight") == 0
+
+
+def test_shares_that_are_folded_into_one_become_their_mean_not_their_sum():
+    series = Series(MONITOR_SERIES, limits=Limits(max_label_values=1))
+    keys = [("gpt", "lexical", app, "no") for app in ("shop", "desk", "news")]
+    series.replace(
+        JUDGE_AGREEMENT,
+        dict(zip(keys, (0.5, 1.0, 0.2), strict=True)),
+        weights=dict(zip(keys, (9, 30, 10), strict=True)),
+    )
+    shares = [
+        sample.value
+        for family in read_plain(series.render().body.decode())
+        for sample in family.samples
+        if sample.name == "ragsonde_judge_agreement_ratio"
+    ]
+    assert shares == [0.5, pytest.approx((30 * 1.0 + 10 * 0.2) / 40)]
 
 
 def test_a_snapshot_replaces_all_earlier_label_sets():

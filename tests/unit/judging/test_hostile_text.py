@@ -132,6 +132,7 @@ def check_sections(text, place) -> None:
     fence, _, rest = rendered.partition("\n")
     assert len(fence) == FENCE_DIGITS
     lines = rest.split("\n")
+    assert lines == rest.splitlines()  # nothing else that a reader may take for a line's end is left
     sections = [line for line in lines if line.startswith(fence)]
     assert len(sections) == rendered.count(fence) - 1
     assert sections[-1] == lines[-1]

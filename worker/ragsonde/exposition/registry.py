@@ -105,12 +105,26 @@ class Series:
             dict(zip(declaration.labels, self._admit(declaration, labels), strict=True))
         )
 
-    def replace(self, declaration: Declaration, rows: Mapping[tuple[str, ...], float]) -> None:
-        """Puts `rows` (label values in the declared order, to value) in the place of the earlier ones."""
+    def replace(
+        self,
+        declaration: Declaration,
+        rows: Mapping[tuple[str, ...], float],
+        *,
+        weights: Mapping[tuple[str, ...], float] | None = None,
+    ) -> None:
+        """Puts `rows` (label values in the declared order, to value) in the place of the earlier ones.
+
+        Rows that the limits fold into one are added up; with `weights`, one a row, their mean is taken.
+        """
         admitted: dict[tuple[str, ...], float] = {}
+        weighed: dict[tuple[str, ...], float] = {}
         for values, value in rows.items():
             key = self._admit(declaration, dict(zip(declaration.labels, values, strict=True)))
-            admitted[key] = admitted.get(key, 0.0) + value
+            weight = 1.0 if weights is None else weights[values]
+            admitted[key] = admitted.get(key, 0.0) + weight * value
+            weighed[key] = weighed.get(key, 0.0) + weight
+        if weights is not None:
+            admitted = {key: total / weighed[key] for key, total in admitted.items()}
         self._snapshots[declaration].replace(admitted)
 
     @contextmanager
