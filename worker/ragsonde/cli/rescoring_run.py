@@ -10,6 +10,7 @@ from ragsonde.api.moments import Shift
 from ragsonde.api.rescoring import covers, find_counting, find_raw, rescore
 from ragsonde.cli.shift_table import describe_shifts, print_shifts
 from ragsonde.cli.terminal import make_console, show, write_json
+from ragsonde.plugins import load_formulas
 from ragsonde.scoring.options import suggest
 from ragsonde.scoring.table import build_scorers
 from ragsonde.storage.rescored import RescoredEvaluation, store_rescored
@@ -105,7 +106,7 @@ def select_scorers(names: Sequence[str] | None, *, settings: Settings) -> tuple[
     Raises:
         InputError: a name is none of them.
     """
-    scorers = build_scorers(settings.scorers)
+    scorers = build_scorers(settings.scorers, formulas=load_formulas())
     known = [scorer.instance for scorer in scorers]
     for name in names or ():
         if name not in known:
