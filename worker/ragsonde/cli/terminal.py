@@ -36,7 +36,7 @@ def write_json(value: object, *, is_compact: bool = True) -> None:
     """
     indent = None if is_compact else _INDENT
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=str, indent=indent)
-    sys.stdout.writelines(f"{escape(line)}\n" for line in text.split("\n"))
+    sys.stdout.write("".join(f"{escape(line)}\n" for line in text.split("\n")))
 
 
 def write_note(line: str) -> None:
