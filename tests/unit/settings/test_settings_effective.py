@@ -34,6 +34,7 @@ def test_every_option_of_an_llm_judge_has_a_row():
 
     assert rows["judges[0].timeout_seconds"] == 60.0
     assert rows["judges[0].model"] == "openai/gpt-5-mini"
+    assert "judges[0].options" not in rows
 
 
 GPT = {"name": "gpt", "kind": "litellm", "model": "openai/gpt-5-mini"}

@@ -81,6 +81,16 @@ def test_evaluate_judges_and_scores_with_them(settings_file, tmp_path, capsys, m
 
 
 @pytest.mark.usefixtures("acme")
+def test_check_config_shows_the_options_of_its_judge(settings_file, capsys):
+    with pytest.raises(SystemExit) as ended:
+        run(["check-config", "--config", str(settings_file), "-o", "json"])
+    rows = {row["key"]: row["value"] for row in json.loads(capsys.readouterr().out)["settings"]}
+    assert ended.value.code == 0
+    assert rows["judges[0].kind"] == "acme_words"
+    assert rows["judges[0].options"] == {"words": ["refund"]}
+
+
+@pytest.mark.usefixtures("acme")
 def test_list_scorers_shows_them_beside_ours(capsys):
     with pytest.raises(SystemExit):
         run(["list-scorers"])

@@ -50,7 +50,7 @@ def _is_telling(settings: Settings, *, path: KeyPath) -> bool:
     """True for what is set, and for every option of a judge of a kind that has them."""
     judge = settings.judges[cast("int", path[1])]
     name = str(path[2])
-    if getattr(judge, name) is None:
+    if getattr(judge, name) is None or (name == "options" and not judge.is_added):
         return False
     return judge.kind is JudgeKind.LITELLM or name in judge.model_fields_set | {"sample"}
 
