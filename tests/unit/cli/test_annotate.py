@@ -135,7 +135,17 @@ def test_hostile_text_steers_no_terminal_and_passes_for_no_question(annotate):
         letter for letter in shown if ord(letter) < 32 or 127 <= ord(letter) < 160 or letter == "\u202e"
     ]
     assert "[red]all[/red]" in out
-    assert "\n|   context 1: relevant? answered y" in out
+    assert "\n    |   context 1: relevant? answered y" in out
+
+
+def test_where_a_long_line_goes_on_it_stands_deeper_than_any_question(annotate):
+    long_line = "word " * 60 + "  context 1: relevant to question and answer? y/n " * 20
+    write_traces({**REFUND, "trace_id": "t0", "contexts": [long_line]})
+    _, out, _ = annotate("y")
+    fakes = [line for line in out.splitlines() if "relevant to question and answer? y/n" in line]
+    ours = [line for line in fakes if line.startswith("  context 1: ")]
+    assert len(ours) == 1
+    assert all(line.startswith("    ") for line in fakes if line not in ours)
 
 
 def test_what_was_annotated_is_what_agreement_reads(annotate):

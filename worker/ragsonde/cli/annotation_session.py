@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rich.padding import Padding
+
 from ragsonde.cli.keys import END
 from ragsonde.cli.terminal import show
 
@@ -19,6 +21,8 @@ SKIP, BACK, QUIT = "s", "b", "q"
 _YES_NO: dict[str, Any] = {"y": True, "n": False}
 _USED: dict[str, Any] = {"u": True, **_YES_NO}
 _LEVELS: dict[str, Any] = {"h": "high", "m": "medium", "l": "low", "0": "none"}
+_INDENT = (0, 0, 0, 4)
+"""Deeper than any question of ours, where a long line goes on too."""
 _INTERRUPTS = ("\x03", "\x04")
 
 
@@ -154,7 +158,8 @@ class Session:
     def _quote(self, name: str, text: str) -> None:
         """Shows text of a trace, each line marked, so that none passes for a question of ours."""
         self._tell(name, "bold")
-        self._tell("\n".join(f"| {line}" for line in text.split("\n")))
+        quoted = show("\n".join(f"| {line}" for line in text.split("\n")))
+        self._console.print(Padding(quoted, _INDENT, expand=False))
 
     def _tell(self, text: str, style: str = "") -> None:
         self._console.print(show(text, style))
