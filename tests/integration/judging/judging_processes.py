@@ -3,8 +3,8 @@
 Usage: python judging_processes.py DATABASE_URL JUDGE_JSON PROCESSES TRACES LEASE_SECONDS
 
 Each takes its share of the traces, `t-0`, `t-1` ..., prints its pid when it has begun, and goes on with what
-is due, of the others too, until it is killed. The time of day is the last hour of today (UTC), in which all of a
-day's budget may be spent.
+is due, of the others too, until it is killed. The time of day is the last hour of today (UTC), in which all
+of a day's budget may be spent.
 """
 
 from __future__ import annotations

@@ -126,6 +126,7 @@ def test_a_fallback_answers_in_a_stream_of_its_own_that_is_never_the_judges_cach
             worker.take(make_messages(4))
             worker.wait_until_done(5)
             assert (llm.counts["500"], other.total) == (1, 4)
+            assert worker.count("SELECT sum(calls) FROM evaluation WHERE trace_id LIKE 't-%%'") == 1 + 4
             streams = "SELECT DISTINCT fingerprint, answered_fingerprint FROM score WHERE trace_id LIKE %s"
             assert worker.query(streams, "first-%") == [(expected[0], None)]
             assert worker.query(streams, "t-%") == [tuple(expected)]
