@@ -1,0 +1,54 @@
+"""What the monitor sees."""
+
+from __future__ import annotations
+
+from ragsonde.exposition.declaration import Declaration, Kind
+
+QUEUE_MESSAGES = Declaration(
+    name="queue_messages",
+    kind=Kind.SNAPSHOT,
+    help="Messages ready in a queue.",
+    labels=("queue",),
+)
+LEDGER_EVALUATIONS = Declaration(
+    name="ledger_evaluations",
+    kind=Kind.SNAPSHOT,
+    help="Evaluations born in the last 24 hours, by judge (its name alone) and present state, from Postgres.",
+    labels=("judge", "state"),
+)
+OPEN_TRACES = Declaration(
+    name="open_traces",
+    kind=Kind.GAUGE,
+    help="Traces whose spans are still being gathered, from Postgres.",
+)
+SWEPT = Declaration(
+    name="swept_total",
+    kind=Kind.COUNTER,
+    help="Due evaluations whose work message the sweeper published.",
+)
+MONITOR_JOB_LAST_SUCCESS = Declaration(
+    name="monitor_job_last_success_timestamp_seconds",
+    kind=Kind.GAUGE,
+    help="When a job of the monitor last succeeded; 0 before the first time.",
+    labels=("job_name",),
+    unit="seconds",
+)
+MONITOR_JOB_SECONDS = Declaration(
+    name="monitor_job_seconds",
+    kind=Kind.GAUGE,
+    help="How long the last run of a job took.",
+    labels=("job_name",),
+    unit="seconds",
+)
+MONITOR_JOB_FAILURES = Declaration(
+    name="monitor_job_failures_total",
+    kind=Kind.COUNTER,
+    help="Runs of a job that failed.",
+    labels=("job_name",),
+)
+MONITOR_JOB_SKIPS = Declaration(
+    name="monitor_job_skips_total",
+    kind=Kind.COUNTER,
+    help="Runs of a job that were left to another monitor.",
+    labels=("job_name",),
+)

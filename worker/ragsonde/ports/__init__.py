@@ -1,0 +1,24 @@
+"""What the pipeline needs of the world; each effect package implements one part of it."""
+
+from ragsonde.ports.judges import AssessmentCache, Budgets, CheckStore, Judge, PaidJudge, SampleRates
+from ragsonde.ports.stores import ParkingStore, SpanBuffer, SuspectStore, TraceStore
+from ragsonde.ports.telling import ScoreSink
+from ragsonde.ports.work import Clock, Insist, Isolation, Resolver
+
+__all__ = [
+    "AssessmentCache",
+    "Budgets",
+    "CheckStore",
+    "Clock",
+    "Insist",
+    "Isolation",
+    "Judge",
+    "PaidJudge",
+    "ParkingStore",
+    "Resolver",
+    "SampleRates",
+    "ScoreSink",
+    "SpanBuffer",
+    "SuspectStore",
+    "TraceStore",
+]
