@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 EPOCHS, CHECKS, DRIFT = "epochs", "checks", "drift"
 CHECK_JOB_NAMES = (EPOCHS, CHECKS, DRIFT)
 EPOCH_SECONDS = 600.0
-CHECK_SECONDS = 60.0
+CHECK_SECONDS = 15.0
 DRIFT_SECONDS = 60.0
 ANSWERS_SPAN = timedelta(days=1)
 FEWEST_ANSWERS = 20

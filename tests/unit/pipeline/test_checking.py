@@ -16,7 +16,7 @@ from fakes.evaluations import make_calls, make_trace
 from fakes.judge import FakeJudge
 from fakes.stages import make_stages
 from ragsonde.pipeline.checking import check, choose_checks, measure_drift
-from ragsonde_schemas.assessment import Assessment
+from ragsonde_schemas.assessment import Aspect, Assessment, Fault
 from ragsonde_schemas.check import Candidate, CheckKey, CheckScore
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
 from ragsonde_schemas.spending import Reservation
@@ -60,9 +60,9 @@ def test_a_check_that_is_done_is_not_judged_again():
 @pytest.mark.parametrize(
     ("outage", "seconds"),
     [
-        (JudgeUnavailableError("fake", "503"), 300),
+        (JudgeUnavailableError("fake", "503"), 120),
         (JudgeUnavailableError("fake", "429", retry_after_seconds=900), 900),
-        (JudgePausedError("fake", "401"), 300),
+        (JudgePausedError("fake", "401"), 120),
     ],
 )
 def test_an_outage_leaves_it_undone_for_later_the_same_day(outage, seconds):
@@ -70,6 +70,16 @@ def test_an_outage_leaves_it_undone_for_later_the_same_day(outage, seconds):
     check(KEY, stages)
     assert store.finished == {}
     assert store.postponed == [(NOON + timedelta(seconds=seconds), ())]
+
+
+def test_a_judge_that_was_too_slow_is_asked_again_and_its_calls_are_kept():
+    fault = Fault(cause=Cause.DEADLINE_EXCEEDED, message="no time left")
+    calls = make_calls()
+    _, store, stages = run(Assessment(faults=dict.fromkeys(Aspect, fault), calls=calls))
+    check(KEY, stages)
+    assert store.finished == {}
+    assert store.postponed == [(NOON + timedelta(seconds=120), calls)]
+    assert [name for name, _ in stages.sink.told] == ["on_calls"]
 
 
 @pytest.mark.parametrize("answer", [Reservation.BUSY, Reservation.SPENT])

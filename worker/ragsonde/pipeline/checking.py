@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from ragsonde.ports import PaidJudge
     from ragsonde_schemas.check import Candidate, CheckKey, CheckScore, ClaimedCheck
     from ragsonde_schemas.evaluation import EvaluationResult
+    from ragsonde_schemas.judge_call import JudgeCall
 
 STARTS_BEFORE_FAILING = 3
 """As for evaluations: the third start of a check that twice took the process with it does not happen."""
-AGAIN = timedelta(minutes=5)
+AGAIN = timedelta(minutes=2)
 """After an outage, and where there is no room in a budget: the day is long."""
 _LOW, _HIGH = 1 / 3, 2 / 3
 
@@ -119,14 +120,17 @@ def _judge(claimed: ClaimedCheck, assignment: Assignment, stages: Stages, *, dea
             claimed.trace, scorers=assignment.scorers, judge=assignment.judge, deadline=deadline
         )
     except (JudgeUnavailableError, JudgePausedError) as outage:
-        _postpone(claimed, stages, outage=outage)
+        _postpone(claimed, stages, wait=_choose_wait(outage), calls=outage.calls)
     except Exception as error:
         message = f"{type(error).__name__} while judging"
         _finish(claimed, _fail(claimed, assignment, Cause.INTERNAL_ERROR, message), stages)
         raise
     else:
-        if result.calls:
-            stages.sink.on_calls(_name_evaluation(claimed), result.calls)
+        if result.cause is Cause.DEADLINE_EXCEEDED:
+            # it was slow, which says nothing of its verdicts
+            _postpone(claimed, stages, calls=result.calls)
+            return
+        _tell_calls(claimed, result.calls, stages)
         _finish(claimed, _describe(result), stages)
 
 
@@ -143,16 +147,27 @@ def _may_ask(claimed: ClaimedCheck, assignment: Assignment, stages: Stages) -> b
 
 
 def _postpone(
-    claimed: ClaimedCheck, stages: Stages, *, outage: JudgeUnavailableError | JudgePausedError | None = None
+    claimed: ClaimedCheck, stages: Stages, *, wait: timedelta = AGAIN, calls: tuple[JudgeCall, ...] = ()
 ) -> None:
     """Leaves it undone: it is published again later on the same day."""
-    wait, calls = AGAIN, outage.calls if outage else ()
-    if isinstance(outage, JudgeUnavailableError):
-        wait = max(wait, timedelta(seconds=outage.retry_after_seconds or 0.0))
-    if calls:
-        stages.sink.on_calls(_name_evaluation(claimed), calls)
+    _tell_calls(claimed, calls, stages)
     until = stages.clock.now() + wait
     stages.insist(lambda: stages.checks.postpone(claimed, until=until, calls=calls))
+
+
+def _choose_wait(outage: JudgeUnavailableError | JudgePausedError) -> timedelta:
+    asked = outage.retry_after_seconds if isinstance(outage, JudgeUnavailableError) else None
+    return max(AGAIN, timedelta(seconds=asked or 0.0))
+
+
+def _tell_calls(claimed: ClaimedCheck, calls: tuple[JudgeCall, ...], stages: Stages) -> None:
+    """They were paid, and count among the judge's; there is no evaluation of that key."""
+    if calls:
+        key = claimed.key
+        name = EvaluationKey(
+            trace=claimed.trace.key, revision=1, judge=key.judge, fingerprint=key.fingerprint
+        )
+        stages.sink.on_calls(name, calls)
 
 
 def _finish(claimed: ClaimedCheck, result: CheckResult, stages: Stages) -> None:
@@ -165,9 +180,3 @@ def _fail(claimed: ClaimedCheck, assignment: Assignment, cause: Cause, message: 
 
 def _describe(result: EvaluationResult) -> CheckResult:
     return CheckResult(assessment=result.assessment, cause=result.cause, outcomes=result.outcomes)
-
-
-def _name_evaluation(claimed: ClaimedCheck) -> EvaluationKey:
-    """How the sink is told whose calls these are; there is no such row."""
-    key = claimed.key
-    return EvaluationKey(trace=claimed.trace.key, revision=1, judge=key.judge, fingerprint=key.fingerprint)
