@@ -121,6 +121,9 @@ def test_a_fallback_answers_in_a_stream_of_its_own_that_is_never_the_judges_cach
             for model in ("openai/mock", "openai/mock-large")
         ]
         with JudgingWorker(database_url, options, threads=1) as worker:
+            own, second = sorted(worker.read_series("judge_circuit_open").items())
+            assert ('model="openai/mock"' in own[0], 'model="openai/mock-large"' in second[0]) == (True, True)
+            assert own[1] == second[1] == 0
             warm_up(worker)
             llm.run_script("500")
             worker.take(make_messages(4))
