@@ -17,7 +17,7 @@ from ragsonde.storage.judge_states import read_paused
 from ragsonde.storage.reservations import begin_period
 from ragsonde.storage.sample_rates import HourlyRate, count_looked_at, read_profile, read_rates, write_rates
 from ragsonde.storage.spending import read_spent, write_profile
-from ragsonde_schemas.app_name import DEFAULT_APP
+from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.spending import Period
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ class JudgeChores:
         """Shows how much of each limit is spent or reserved, and the rates in force."""
         now = self.clock.now()
         ratios: dict[tuple[str, ...], float] = {}
+        rates: dict[tuple[str, ...], float]
         for options in self.judges:
             label = self._label(options)
             for limit in options.budget.limits if options.budget else ():
@@ -104,14 +105,12 @@ class JudgeChores:
                 ratios[label, limit.period.value] = measure_spent(spent, limit)
         self.series.replace(JUDGE_BUDGET_RATIO, ratios)
         by_name = {options.name: self._label(options) for options in self.judges}
-        self.series.replace(
-            JUDGE_SAMPLE_RATE,
-            {
-                (by_name[judge], app): rate
-                for (app, judge), (_, rate) in read_rates(self.engine, now=now).items()
-                if judge in by_name
-            },
-        )
+        rates = {
+            (by_name[judge], show_app(app)): rate
+            for (app, judge), (_, rate) in read_rates(self.engine, now=now).items()
+            if judge in by_name
+        }
+        self.series.replace(JUDGE_SAMPLE_RATE, rates, weights=dict.fromkeys(rates, 1.0))
 
     def show_pauses(self) -> None:
         """Shows for each judge whether it is paused."""
@@ -140,7 +139,7 @@ class JudgeChores:
                 )
                 for (app, is_suspected), agreement in counts.items():
                     suspected = "yes" if is_suspected else "no"
-                    key = (self._label(options), self._label(other), app or DEFAULT_APP, suspected)
+                    key = (self._label(options), self._label(other), show_app(app), suspected)
                     ratios[key] = agreement.alike / agreement.contexts
                     contexts[key] = agreement.contexts
         self.series.replace(JUDGE_AGREEMENT, ratios, weights=contexts)
