@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -205,3 +206,11 @@ def test_wrong_options_say_what_is_expected_and_repeat_no_secret(fields, words):
     with pytest.raises(ValueError, match=words) as error:
         ScoreSinkOptions(**fields)
     assert "pw@" not in error.value.errors(include_input=False)[0]["msg"]
+
+
+def test_an_extra_that_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ragsonde.sinks.otlp", None)
+    with pytest.raises(
+        ConfigError, match=r"score_sinks\[0\]\.kind: otlp needs .* pip install 'ragsonde\[otlp\]'"
+    ):
+        build_destinations([ScoreSinkOptions(kind="otlp", url="http://127.0.0.1/")], added={})
