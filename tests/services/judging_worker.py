@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
 SWEEP_SECONDS = 0.1
+BY_STATE = "SELECT state, count(*) FROM evaluation WHERE judge = %s GROUP BY state"
 WHAT_IS_LEFT = """
 SELECT count(*) FILTER (WHERE state = 'waiting'), count(*) FILTER (WHERE state = 'running'),
     min(next_attempt_at) FILTER (WHERE state = 'waiting')
@@ -129,6 +130,10 @@ class JudgingWorker:
 
     def count(self, statement: str, *parameters: Any) -> int:  # noqa: ANN401 - SQL's values
         return self.query(statement, *parameters)[0][0]
+
+    def count_states(self, judge: str) -> dict[str, int]:
+        """How many of a judge's evaluations are in which state."""
+        return dict(self.query(BY_STATE, judge))
 
     def wait_until_done(self, traces: int, *, seconds: float = 120) -> None:
         """Returns when so many traces are stored and none of their evaluations waits or runs.
