@@ -9,6 +9,7 @@ from sqlalchemy import select, text
 
 from fakes.clock import NOON, FakeClock
 from fakes.evaluations import (
+    FREE,
     PAID,
     PAID_PRINT,
     make_calls,
@@ -27,6 +28,7 @@ from ragsonde.storage.check_traces import (
     read_check_scores,
     rebuild_check_trace,
 )
+from ragsonde.storage.costs import sum_costs
 from ragsonde.storage.tables import CheckResultRow, CheckTraceRow, JudgeSpendRow, ScoreRow
 from ragsonde_schemas.assessment import Assessment
 from ragsonde_schemas.check import CheckResult
@@ -270,3 +272,20 @@ def test_a_dropped_trace_loses_its_texts_and_is_not_judged(bench):
     assert claims == {first: False, second: True}
     stored = dict(bench.rows(CheckTraceRow.id, CheckTraceRow.trace))
     assert (stored[first], bool(stored[second])) == ({}, True)
+
+
+def test_what_checks_cost_stands_in_the_costs_of_their_day(bench):
+    bench.admit(0.2, 0.9)
+    bench.open(bench.choose())
+    first, second = bench.take()
+    known, *_ = make_calls()
+    known = known.model_copy(update={"tokens_in": 1000, "tokens_out": 100, "cost_usd": 0.01})
+    bench.judge(first, calls=(known,))
+    bench.judge(second, calls=(known.model_copy(update={"cost_usd": None}),))
+    lines = {line.judge: line for line in sum_costs(bench.engine, since=bench.clock.now() - DAY)}
+    paid = lines[PAID]
+    assert (paid.day, paid.looked_at, paid.judged, paid.checks) == (first.day, 0, 0, 2)
+    assert (paid.calls, paid.tokens_in, paid.tokens_out, paid.cost_usd, paid.unpriced) == (
+        2, 2000, 200, 0.01, 1,
+    )  # fmt: skip
+    assert (lines[FREE].judged, lines[FREE].checks) == (0, 0)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Integer, and_, case, cast, func, select
 
 from ragsonde.storage.engine import translating_losses
-from ragsonde.storage.tables import AssessmentRow, EvaluationRow
+from ragsonde.storage.tables import AssessmentRow, CheckResultRow, EvaluationRow
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.value import Value
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement, Engine
+    from sqlalchemy import ColumnElement, Engine, Select
     from sqlalchemy.orm import QueryableAttribute
+
+_KEY = ("day", "judge")
+_OF_TRACES = ("looked_at", "judged", "cached", "shed", "sampled_out")
 
 
 class DayCost(Value):
@@ -33,6 +36,8 @@ class DayCost(Value):
         tokens_in, tokens_out: as far as the provider told them.
         cost_usd: as far as prices are known.
         unpriced: evaluations with a call whose price is not known: they are not in `cost_usd`.
+        checks: traces of the check set that were asked about: they are in calls, tokens, cost and `unpriced`
+            and in nothing else.
     """
 
     day: date
@@ -47,6 +52,7 @@ class DayCost(Value):
     tokens_out: int
     cost_usd: float
     unpriced: int
+    checks: int = 0
 
     @property
     def effective_rate(self) -> float | None:
@@ -94,10 +100,34 @@ def sum_costs(engine: Engine, *, since: datetime, judge: str | None = None) -> t
         .group_by(day, evaluation.judge)
         .order_by(day, evaluation.judge)
     )
+    checks = _sum_checks().where(CheckResultRow.day >= since.date())
     if judge is not None:
         query = query.where(evaluation.judge == judge)
+        checks = checks.where(CheckResultRow.judge == judge)
     with translating_losses(), engine.connect() as connection:
-        return tuple(DayCost(**row) for row in connection.execute(query).mappings())
+        lines = {(row["day"], row["judge"]): dict(row) for row in connection.execute(query).mappings()}
+        for row in connection.execute(checks).mappings():
+            line = lines.setdefault((row["day"], row["judge"]), dict.fromkeys(_OF_TRACES, 0))
+            lines[row["day"], row["judge"]] = {
+                **line,
+                **{name: value + line.get(name, 0) for name, value in row.items() if name not in _KEY},
+                **{name: row[name] for name in _KEY},
+            }
+    return tuple(DayCost(**line) for _, line in sorted(lines.items()))
+
+
+def _sum_checks() -> Select[Any]:
+    row = CheckResultRow
+    sums = (
+        func.count().label("checks"),
+        _sum(row.calls).label("calls"),
+        _sum(row.tokens_in).label("tokens_in"),
+        _sum(row.tokens_out).label("tokens_out"),
+        func.coalesce(func.sum(row.cost_usd), 0.0).label("cost_usd"),
+        _count(row.cost_usd.is_(None)).label("unpriced"),
+    )
+    key = (row.day, row.judge)
+    return select(*key, *sums).where(row.calls > 0).group_by(*key)
 
 
 def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
