@@ -118,14 +118,14 @@ def sum_costs(engine: Engine, *, since: datetime, judge: str | None = None) -> t
 
 def _sum_checks() -> Select[Any]:
     row = CheckResultRow
-    sums = (
+    sums: list[ColumnElement[Any]] = [
         func.count().label("checks"),
         _sum(row.calls).label("calls"),
         _sum(row.tokens_in).label("tokens_in"),
         _sum(row.tokens_out).label("tokens_out"),
         func.coalesce(func.sum(row.cost_usd), 0.0).label("cost_usd"),
         _count(row.cost_usd.is_(None)).label("unpriced"),
-    )
+    ]
     key = (row.day, row.judge)
     return select(*key, *sums).where(row.calls > 0).group_by(*key)
 
