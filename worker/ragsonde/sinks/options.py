@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from ragsonde_schemas.value import Value
 
@@ -14,13 +14,8 @@ WEBHOOK, OTLP = "webhook", "otlp"
 OWN_KINDS = (WEBHOOK, OTLP)
 
 
-def _refuse_boolean(value: object) -> object:
-    if isinstance(value, bool):
-        raise ValueError(f"found {str(value).lower()}, expected a whole number")  # noqa: TRY004 - pydantic catches it
-    return value
-
-
-Count = Annotated[int, BeforeValidator(_refuse_boolean), Field(ge=1)]
+Count = Annotated[int, Field(ge=1, strict=True)]
+"""Strict: true is no number."""
 
 
 class ScoreSinkOptions(Value):
