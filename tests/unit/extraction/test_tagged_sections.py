@@ -14,7 +14,7 @@ def find(text):
 @pytest.mark.parametrize(
     "text",
     [
-        f"Answer from the text inside the <context> tags; if it is not there, say so.\n<context>{FACT}</context>",
+        f"Answer from the text in the <context> tags; if it is not there, say so.\n<context>{FACT}</context>",
         f"It is inside <context></context> XML tags.\n<context>\n{FACT}\n</context>",
         f"It is between <context> and </context>.\n\n<context>{FACT}</context>\n\nTrust <context> alone.",
         f"<context>{FACT}</context>\n\nAnswer from what `<context>` and `</context>` enclose.",
@@ -37,6 +37,7 @@ def test_a_sentence_about_the_tags_is_not_what_they_enclose(text):
         "What is between <context> and </context> is true.",
         "Use the text in the <context> tags, if any.",
         "Text in the <context> tags ends with </context>.",
+        "Trust what <context> says.",
         "Put the word in <context>...</context>.",
     ],
 )
