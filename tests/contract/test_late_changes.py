@@ -98,3 +98,33 @@ class TestWithdraw:
             until = stores.clock.now()
             assert not stores.traces.postpone(claimed, until=until, cause=Cause.JUDGE_UNAVAILABLE)
         assert stores.look(key_of(trace, PAID)).state is S.SUPERSEDED
+
+
+class TestWhatIsKnownByNow:
+    def test_content_that_comes_back_counts_again(self, stores):
+        first, second = make_trace(answer="a"), make_trace(answer="b")
+        for trace in (first, second):
+            stores.traces.admit(trace, (plan_free(),), is_newest=True)
+        again = stores.traces.admit(first, (plan_free(),), is_newest=True)
+        assert (again.kind, again.revision, again.superseded) == ("revision", 3, HAS_SCORES)
+        states = [stores.look(key_of(first, FREE, revision)).state for revision in (1, 2, 3)]
+        assert states == [S.SUPERSEDED, S.SUPERSEDED, S.SCORED]
+
+    def test_an_old_delivery_come_again_stays_a_duplicate(self, stores):
+        first, second = make_trace(answer="a"), make_trace(answer="b")
+        for trace in (first, second):
+            stores.traces.admit(trace, (plan_free(),))
+        assert stores.traces.admit(first, (plan_free(),)).kind == "duplicate"
+        assert stores.look(key_of(second, FREE, 2)).state is S.SCORED
+
+    def test_the_same_once_more_is_a_duplicate(self, stores):
+        trace = make_trace()
+        stores.traces.admit(trace, (plan_free(),), is_newest=True)
+        assert stores.traces.admit(trace, (plan_free(),), is_newest=True).kind == "duplicate"
+
+    def test_what_was_withdrawn_and_comes_back_counts_again(self, stores):
+        trace = make_trace()
+        stores.traces.admit(trace, (plan_free(),), is_newest=True)
+        stores.traces.withdraw(trace.key)
+        assert stores.traces.admit(trace, (plan_free(),), is_newest=True).kind == "revision"
+        assert stores.look(key_of(trace, FREE, 2)).state is S.SCORED

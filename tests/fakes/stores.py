@@ -87,13 +87,16 @@ class FakeTraceStore:
         """All stored revisions, in the order of their coming."""
         return [row.trace for rows in self._revisions.values() for row in rows]
 
-    def admit(self, trace: Trace, planned: Sequence[PlannedEvaluation]) -> Admission:
+    def admit(
+        self, trace: Trace, planned: Sequence[PlannedEvaluation], *, is_newest: bool = False
+    ) -> Admission:
         for evaluation in planned:
             if evaluation.state in _NEVER_BORN:
                 raise ValueError(f"planned evaluation in state {evaluation.state}")
         with self._lock:
             rows = self._find(trace)
-            twin = next((row for row in rows if row.trace.content_hash == trace.content_hash), None)
+            twins = [row for row in rows[:1] if self._counts(row)] if is_newest else rows
+            twin = next((row for row in twins if row.trace.content_hash == trace.content_hash), None)
             newest = twin or (rows[0] if rows else None)
             if newest is not None and trace.occurred_at_guessed:
                 trace = trace.model_copy(update={"occurred_at": newest.trace.occurred_at})
@@ -254,6 +257,13 @@ class FakeTraceStore:
                 next_attempt_at=now if waits else None,
                 queued_until=now + timedelta(seconds=self._lease_seconds) if waits else None,
             )
+
+    def _counts(self, row: _Revision) -> bool:
+        return any(
+            stored.state is not EvaluationState.SUPERSEDED
+            for stored in self.evaluations.values()
+            if (stored.key.trace, stored.key.revision) == (row.key, row.revision)
+        )
 
     def _supersede(self, key: TraceKey, revision: int) -> int:
         """The number of outcomes that do not count any more."""

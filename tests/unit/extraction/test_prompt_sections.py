@@ -19,6 +19,11 @@ FACT = "A refund takes 14 days."
         f"Context information is below.\n-----\n{FACT}\n-----\nAnswer the query.\nQuery: How long?\nAnswer: ",
         f"Question: How long?\nContext: {FACT}\nAnswer:",
         f"Context:\n{FACT}\nHelpful Answer:",
+        f"Context:\n{FACT}\n\nRules:\n- be brief\n- never lie",
+        f"## Context:\n{FACT}\n\n## Instructions\nBe brief.",
+        f"**Sources:**\n{FACT}\n**Output format**\nOne sentence.",
+        f"Context:\n{FACT}\n\nChat history:\nuser: hi\n\nQuestion: How long?",
+        f"Use the <context> tags.\n\nContext:\n{FACT}",
     ],
 )
 def test_the_section_that_the_words_announce_is_found(text):
@@ -32,8 +37,11 @@ def test_where_nothing_is_announced_there_is_no_section(text):
     assert find_prompt_section(text) is None
 
 
-def test_many_tags_cost_no_time():
-    assert find_prompt_section("<context>" * 100_000) is not None
+@pytest.mark.parametrize(
+    "document", ["Returns:\nFree.\n\nTask force:\nNone.", "The rules: none.", "# Refunds\n\n## Steps\nWait."]
+)
+def test_what_a_document_heads_itself_is_a_part_of_it(document):
+    assert find_prompt_section(f"Context:\n{document}\n\nRules:\n- be brief") == document
 
 
 def find_given(*turns):

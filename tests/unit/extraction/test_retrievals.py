@@ -69,7 +69,9 @@ def test_the_last_reranker_supersedes_and_earlier_ones_are_told():
     found = find(retriever(2, "a", "b"), reranker(3, "b"), reranker(4, "a"), generation(5))
     assert places(found) == [("a", 2)]
     assert {context.origin for context in found.contexts} == {"reranker"}
-    assert found.warnings == ("contexts: 1 of 3 retrievals did not reach the final generation",)
+    assert found.warnings == (
+        "contexts: 1 of 3 retrievals are left out: what was ranked after them is judged",
+    )
 
 
 def test_a_reranker_of_its_retrievers_documents_is_no_reason_to_warn():
@@ -79,7 +81,7 @@ def test_a_reranker_of_its_retrievers_documents_is_no_reason_to_warn():
 def test_a_retrieval_after_the_last_reranker_is_told():
     found = find(retriever(2, "a"), reranker(3, "a"), retriever(4, "b"), generation(5))
     assert texts(found) == ["a"]
-    assert found.warnings == ("contexts: 1 of 3 retrievals did not reach the final generation",)
+    assert found.warnings == ("contexts: 1 of 3 retrievals are left out: they came after the last reranker",)
 
 
 def test_a_reranker_that_left_nothing_is_an_empty_retrieval():

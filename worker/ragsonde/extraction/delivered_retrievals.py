@@ -61,7 +61,8 @@ def find_retrievals(tree: StepTree) -> tuple[list[Retrieval], tuple[str, ...]]:
     for kind, inside in ((StepKind.RETRIEVER, delivering), (StepKind.RERANKER, by_kind[StepKind.RERANKER])):
         empty = [step for step in by_kind[kind] if not step.documents]
         filtered |= _find_ended_inside(tree, empty, [step for step in inside if step.documents])
-    kept = [step for step in delivering if step.id not in covered | ranked | filtered]
+    left_out = covered | ranked | filtered
+    kept = [step for step in delivering if step.id not in left_out]
     around = tree.above(step for step in delivering if step.id in ranked)
     retrievals = [
         item._replace(documents=_restore(item.documents, texts=texts), is_ranked=item.step.id in around)

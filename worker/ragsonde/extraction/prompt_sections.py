@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragsonde.extraction.tagged_sections import find_tagged
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,6 +25,18 @@ _HEADING = re.compile(
 _QUESTION = re.compile(
     r"^[ \t#*]{0,10}(?:user[' s]{0,3} ?)?(?:question|query|input)[*]{0,2}:", re.IGNORECASE | re.MULTILINE
 )
+_PARTS = (
+    r"(?:your[ ])?(?:task|instructions?|rules?|guidelines?|constraints?|persona|role|style|tone)"
+    r"|(?:output|response|answer|reply)[ ](?:format|rules?|style)|important(?:[ ](?:rules|notes?))?"
+    r"|(?:chat|conversation|message)?[ ]?history|(?:previous[ ])?conversation(?:[ ]so[ ]far)?"
+)
+_FOLLOWING = re.compile(
+    rf"^(?:(?P<mark>[ \t]*(?:[#]{{1,6}}[ ]|[*]{{2}}))|[ \t]{{0,3}})(?:{_PARTS})"
+    r"(?:[*]{0,2}:[*]{0,2}|(?(mark)(?:[*]{2})?|:))[ \t]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A heading on a line of its own that announces another part of a prompt."""
+
 _REPLY = re.compile(r"\n[ \t#*]{0,10}(?:\w{1,20} )?(?:answer|response)[*]{0,2}:[*]{0,2}\s*\Z", re.IGNORECASE)
 """Where a prompt ends in the word that the model is to go on after."""
 
@@ -39,14 +53,12 @@ class PromptSection(NamedTuple):
 def find_prompt_section(text: str) -> str | None:
     """What stands between tags like <context>, else below a heading like `Context:`; None where neither is.
 
-    A section below a heading ends where a question is announced; between two rules (`-----`) it is what
-    stands between them.
+    A section below a heading ends where a question is announced or another part of the prompt is headed;
+    between two rules (`-----`) it is what stands between them.
     """
-    tag = _TAG.search(text)
-    if tag is not None:
-        end = text.lower().find(f"</{tag[1].lower()}>", tag.end())
-        section = text[tag.end() : end if end >= 0 else len(text)].strip()
-        return section or None
+    tagged = find_tagged(text, words=_WORDS)
+    if tagged is not None:
+        return tagged
     heading = _HEADING.search(text)
     return None if heading is None else _read_below(text, heading.end())
 
@@ -92,6 +104,6 @@ def _read_below(text: str, start: int) -> str | None:
     end = below.find(f"\n{rule[1]}", rule.end()) if rule is not None else -1
     if rule is not None and end >= 0:
         return below[rule.end() : end].strip() or None
-    following = _QUESTION.search(below)
-    section = below[: following.start()] if following else _REPLY.sub("", below)
+    following = [found.start() for part in (_QUESTION, _FOLLOWING) if (found := part.search(below))]
+    section = below[: min(following)] if following else _REPLY.sub("", below)
     return section.strip() or None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragsonde.extraction.delivered_retrievals import find_retrievals, lacks_texts, list_retrievals
+from ragsonde.extraction.delivered_retrievals import find_retrievals, list_retrievals
+from ragsonde.extraction.final_retrievals import choose_final
 from ragsonde.extraction.findings import Found, FoundContext, cite
 from ragsonde.extraction.options import RetrievalChoice
 from ragsonde.extraction.prompted_contexts import find_prompted
+from ragsonde.extraction.retrieval_queries import find_retrieval_query
 from ragsonde.extraction.steps import StepKind
 from ragsonde.extraction.tool_results import find_fallback, find_tool_steps, find_tool_turns
 from ragsonde_schemas.trace import ContextOrigin
@@ -30,7 +32,8 @@ class ChosenContexts(NamedTuple):
 
     Attributes:
         contexts: None = unknown, () = retrieval returned nothing.
-        step_id, question: of the one retrieval that they come from, where each is a record of its own.
+        step_id: of the one retrieval that they come from, where each is a record of its own.
+        question: what they were retrieved for, where it is one text.
     """
 
     contexts: tuple[FoundContext, ...] | None = None
@@ -43,12 +46,13 @@ class ChosenContexts(NamedTuple):
 def choose_contexts(tree: StepTree, *, options: RetrievalOptions) -> tuple[ChosenContexts, ...]:
     """The contexts that are judged: one choice, or with `per_step` one for each retrieval.
 
-    What reached the final generation: the last reranker's output, else the union of the retrievers in order
-    of time. Where none recorded documents, or all that there are none, what tools returned; else what the
-    prompt was filled with.
+    What reached the final generation: the last reranker's output (of rerankers beside each other that of
+    each), else the union of the retrievers in order of time. Where none recorded documents, or all that there
+    are none, what tools returned; else what the prompt was filled with.
     """
     retrievals, filtered = find_retrievals(tree)
-    chosen, warnings = _choose(tree, retrievals, choice=options.retrievals)
+    is_last = options.retrievals is RetrievalChoice.LAST
+    chosen, warnings = choose_final(tree, retrievals) if is_last else (retrievals, ())
     is_per_step = options.retrievals is RetrievalChoice.PER_STEP
     if not chosen:
         chosen = list_retrievals(find_tool_steps(tree))
@@ -62,59 +66,8 @@ def choose_contexts(tree: StepTree, *, options: RetrievalOptions) -> tuple[Chose
             for item in chosen
         )
     found = _gather(chosen, options=options) if chosen else _find_elsewhere(tree, options=options)
-    return (found._replace(warnings=(*filtered, *warnings, *found.warnings)),)
-
-
-def _choose(
-    tree: StepTree, retrievals: list[Retrieval], *, choice: RetrievalChoice
-) -> tuple[list[Retrieval], tuple[str, ...]]:
-    """The retrievals that count, and a warning that says how many do not."""
-    if choice is not RetrievalChoice.LAST:
-        return retrievals, ()
-    reached = _find_reached(tree, retrievals)
-    chosen, left_out = _choose_last(reached)
-    left_out += len(retrievals) - len(reached)
-    if not left_out:
-        return chosen, ()
-    return chosen, (
-        f"contexts: {left_out} of {len(retrievals)} retrievals did not reach the final generation",
-    )
-
-
-def _choose_last(reached: list[Retrieval]) -> tuple[list[Retrieval], int]:
-    """The last reranker, else all retrievers, and how many others there are that it did not rank.
-
-    Where a retriever that ranks by itself comes after the last reranker, what was retrieved since then.
-    """
-    rerankers = [item for item in reached if item.step.kind is StepKind.RERANKER]
-    retrievers = [item for item in reached if item.step.kind is StepKind.RETRIEVER]
-    last = rerankers[-1] if rerankers else None
-    if last is None or (
-        lacks_texts(last.documents) and any(not lacks_texts(item.documents) for item in retrievers)
-    ):
-        return retrievers, 0
-    later = [item for item in retrievers if item.step.start_ns > last.step.end_ns]
-    if any(item.is_ranked for item in later):
-        return later, len(rerankers)
-    return [last], len(rerankers) - 1 + len(later)
-
-
-def _find_reached(tree: StepTree, retrievals: list[Retrieval]) -> list[Retrieval]:
-    """Those that started before the final generation (or with it, as far as the clock tells) or inside it.
-
-    Where none did and the application answered something else than that generation said, the final generation
-    was not recorded: all of them count.
-    """
-    final = tree.final_generation
-    if final is None or not final.start_ns:
-        return retrievals
-    within = tree.below([final])
-    before = [item for item in retrievals if item.step.start_ns <= final.start_ns or item.step.id in within]
-    if before or not retrievals:
-        return before
-    answered = tree.exit.answer.value if tree.exit is not None else None
-    is_its_answer = not answered or answered == final.answer.value
-    return [] if is_its_answer else retrievals
+    question = find_retrieval_query(tree, [item.step for item in chosen])
+    return (found._replace(question=question, warnings=(*filtered, *warnings, *found.warnings)),)
 
 
 def _gather(retrievals: list[Retrieval], *, options: RetrievalOptions) -> ChosenContexts:

@@ -15,8 +15,14 @@ if TYPE_CHECKING:
     from ragsonde_schemas.trace import Trace
 
 
-def admit(trace: Trace, stages: Stages) -> Admission:
-    """Commits a trace with the free judges' scores; what became of it, and what is still to be evaluated."""
+def admit(trace: Trace, stages: Stages, *, is_newest: bool = False) -> Admission:
+    """Commits a trace with the free judges' scores; what became of it, and what is still to be evaluated.
+
+    Args:
+        trace: to commit.
+        stages: the path.
+        is_newest: it is known to be what its record holds by now, and no old delivery come again.
+    """
     with timed("judging_free", stages):
         planned = plan_evaluations(
             trace,
@@ -25,7 +31,7 @@ def admit(trace: Trace, stages: Stages) -> Admission:
             may_raise=stages.may_raise,
         )
     with timed("storage", stages):
-        admission = stages.traces.admit(trace, planned)
+        admission = stages.traces.admit(trace, planned, is_newest=is_newest)
     stages.sink.on_admitted(trace, admission, planned)
     return admission
 

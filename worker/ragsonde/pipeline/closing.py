@@ -109,7 +109,7 @@ def _admit_turn(
             if stages.clock.monotonic() >= deadline:
                 return False
             placed = keep_place(trace, claimed)
-            admission = admit(placed, stages)
+            admission = admit(placed, stages, is_newest=True)
             place = describe_place(placed, admission, turn, claimed)
             done.admissions.append(admission)
             done.places.append(place)

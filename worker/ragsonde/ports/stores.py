@@ -31,12 +31,20 @@ if TYPE_CHECKING:
 class TraceStore(Protocol):
     """Where traces and their evaluations are kept."""
 
-    def admit(self, trace: Trace, planned: Sequence[PlannedEvaluation]) -> Admission:
+    def admit(
+        self, trace: Trace, planned: Sequence[PlannedEvaluation], *, is_newest: bool = False
+    ) -> Admission:
         """Stores a trace with its evaluations in one transaction, unless it is a duplicate.
 
         Equal content hash as any stored revision: `duplicate`. Another one: the next revision, at most 3, and
         the evaluations of the older ones become superseded. Where `occurred_at` was guessed, a record of that
         day or the day before is looked up first.
+
+        Args:
+            trace: to store.
+            planned: its evaluations.
+            is_newest: it is known to be what the record holds by now, and no old delivery come again: only a
+                newest revision that counts and is equal makes it a duplicate.
 
         Raises:
             DatabaseLostError: nothing was stored, or it is not known; call again.

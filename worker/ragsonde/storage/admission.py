@@ -36,7 +36,11 @@ if TYPE_CHECKING:
 _LOCK = "SELECT pg_advisory_xact_lock(%(lock)s)"
 
 _FIND = """
-SELECT day, revision, content_hash, occurred_at FROM trace
+SELECT day, revision, content_hash, occurred_at, EXISTS (
+    SELECT FROM evaluation e
+    WHERE e.trace_id = trace.trace_id AND e.app = trace.app AND e.record_key = trace.record_key
+      AND e.day = trace.day AND e.revision = trace.revision AND e.state <> 'superseded') AS counts
+FROM trace
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s
   AND day BETWEEN %(first_day)s AND %(last_day)s
 ORDER BY day DESC, revision DESC
@@ -88,6 +92,7 @@ class _Stored(NamedTuple):
     revision: int
     content_hash: str
     occurred_at: datetime
+    counts: bool
 
 
 def admit_trace(
@@ -95,6 +100,7 @@ def admit_trace(
     trace: Trace,
     planned: Sequence[PlannedEvaluation],
     *,
+    is_newest: bool,
     now: datetime,
     queued_seconds: int,
     max_revisions: int,
@@ -115,7 +121,9 @@ def admit_trace(
     with pipelined_transaction(engine) as connection:
         connection.execute(_LOCK, {"lock": hash_record(key)})
         stored = _find_revisions(connection, trace)
-        twin = next((row for row in stored if row.content_hash == trace.content_hash), None)
+        # a delivery may be an old one come again; what was gathered from spans is what is known by now
+        twins = [row for row in stored[:1] if row.counts] if is_newest else stored
+        twin = next((row for row in twins if row.content_hash == trace.content_hash), None)
         newest = twin or (stored[0] if stored else None)
         if newest is not None and trace.occurred_at_guessed:
             key = key.model_copy(update={"day": newest.day})

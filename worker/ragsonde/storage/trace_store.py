@@ -67,7 +67,9 @@ class PostgresTraceStore:
         self._retention_days = retention_days
         self._retries = retries or Retries()
 
-    def admit(self, trace: Trace, planned: Sequence[PlannedEvaluation]) -> Admission:
+    def admit(
+        self, trace: Trace, planned: Sequence[PlannedEvaluation], *, is_newest: bool = False
+    ) -> Admission:
         """What became of the trace; it and its evaluations are stored in one transaction unless a duplicate.
 
         Raises:
@@ -81,6 +83,7 @@ class PostgresTraceStore:
                 self._engine,
                 trace,
                 planned,
+                is_newest=is_newest,
                 now=now,
                 queued_seconds=self._lease_seconds,
                 max_revisions=self._max_revisions,
