@@ -41,10 +41,12 @@ class LateEffect(StrEnum):
 
 
 class FilterCause(StrEnum):
-    """Why a trace of spans was not stored."""
+    """Why a trace was not stored."""
 
     NOT_RAG = "not_rag"
     """No span of it says that anything was retrieved, asked of a model or answered."""
+    JUDGE_CALL = "judge_call"
+    """It is a call of one of our own judges."""
 
 
 class OpenRecordKey(Value):

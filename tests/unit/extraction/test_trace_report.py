@@ -88,6 +88,7 @@ def test_the_object_holds_what_is_judged():
             "gap": None,
             "failure": None,
             "re_retrieved": False,
+            "suspected_injection": [],
         },
     }
     json.dumps(described, allow_nan=False)

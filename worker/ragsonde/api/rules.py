@@ -46,7 +46,7 @@ class Rules:
     resolver: Resolver
 
     def read(self, record: Record, *, receipt: Receipt) -> tuple[Trace, ...]:
-        """The traces in a record.
+        """The traces in a record; none where it is a call of our own judge.
 
         Raises:
             DecodeError: OVER_LIMIT where the contexts hold more sentences than can be judged.
@@ -54,6 +54,7 @@ class Rules:
         return tuple(
             build_trace(found, receipt=receipt, retention_days=_ALL_TIMES_DAYS)
             for found in find_all(record, mappings=self.mappings, resolver=self.resolver)
+            if not found.is_judge_call
         )
 
 

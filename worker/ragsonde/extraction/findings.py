@@ -51,6 +51,7 @@ class Findings:
         gap, failure, re_retrieved: as in `Extraction`.
         mapped_to_nothing: fields whose mapping or extractor found null, so that the next in order held.
         mapping: which entry of the setting `extraction` was applied, from 0; None: none, or none yet.
+        is_judge_call: it is a call of one of our own judges: nothing else of it was read.
     """
 
     format: str
@@ -86,6 +87,7 @@ class Findings:
     re_retrieved: bool = False
     mapped_to_nothing: tuple[str, ...] = ()
     mapping: int | None = None
+    is_judge_call: bool = False
 
 
 @lru_cache(maxsize=256)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.extraction.findings import Findings, FoundContext, cite
+from ragsonde.extraction.judge_calls import is_told_to_judge
 from ragsonde_schemas.trace import ContextOrigin, EvaluationWish, FieldEvidence, Reference, Turn
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Conversation(NamedTuple):
 def find_in_message(record: DecodedMessage) -> Findings:
     """The fields of a native message, each as the producer wrote it."""
     message = record.message
+    if not message.contexts and is_told_to_judge(_read_turn(turn) for turn in message.messages or []):
+        return Findings(format="native", trace_id=message.trace_id, is_judge_call=True)
     conversation = read_conversation(message)
     warnings = list(record.warnings)
     if message.messages and conversation.query is None:

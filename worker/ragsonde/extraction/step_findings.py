@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragsonde.extraction.conversation import find_conversation
 from ragsonde.extraction.documents import read_score
 from ragsonde.extraction.findings import Findings, Found
+from ragsonde.extraction.judge_calls import spare_judge_calls
 from ragsonde.extraction.options import RetrievalOptions
 from ragsonde.extraction.retrievals import choose_contexts
 from ragsonde.extraction.step_tree import StepTree
@@ -37,7 +38,7 @@ def find_in_steps(
     options: RetrievalOptions = DEFAULT_OPTIONS,
     warnings: tuple[str, ...] = (),
 ) -> tuple[Findings, ...]:
-    """The fields of one record; several with `per_step`, one for each retrieval.
+    """The fields of one record; several with `per_step`, one for each retrieval; of a judge call its names.
 
     Args:
         steps: of the record, any order.
@@ -49,7 +50,11 @@ def find_in_steps(
         options: which of several retrievals are judged.
         warnings: what is known of the record already; told first.
     """
-    tree = StepTree(steps)
+    others = spare_judge_calls(steps)
+    if others is None:
+        own = Findings(format=format_name, trace_id=trace_id, record_key=record_key, is_judge_call=True)
+        return (own,)
+    tree = StepTree(others)
     turn = tree.turn
     conversation = find_conversation(turn)
     found = {

@@ -6,6 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from ragsonde.extraction.judge_calls import JUDGE_CALL_TAG
 from ragsonde.judging.completion import NotAskedError
 from ragsonde.judging.litellm_loading import load_litellm
 from ragsonde.judging.litellm_response import read_response
@@ -57,6 +58,7 @@ class LitellmProvider:
                 max_retries=0,
                 num_retries=0,
                 drop_params=True,
+                metadata={"tags": [JUDGE_CALL_TAG]},
                 **self._choose_format(litellm, schema),
                 **self._list_given(key),
             )

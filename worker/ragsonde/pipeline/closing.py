@@ -79,11 +79,12 @@ class _Done(NamedTuple):
     admissions: list[Admission]
     places: list[AdmittedRecord]
     faults: list[ParkReason]
+    filtered: set[FilterCause]
 
 
 def _admit_all(claimed: ClaimedRecord, stages: Stages, *, deadline: float) -> tuple[EvaluationKey, ...]:
     turns, faults = _gather_turns(claimed, stages)
-    done = _Done([], [], faults)
+    done = _Done([], [], faults, set())
     for turn in turns:
         if not _admit_turn(turn, claimed, stages, done=done, deadline=deadline):
             return ()
@@ -96,7 +97,8 @@ def _admit_all(claimed: ClaimedRecord, stages: Stages, *, deadline: float) -> tu
         if claimed.closed_before:
             stages.sink.on_late_spans(LateEffect.REVISION if is_merged else name_effect(done.admissions))
         elif not done.admissions and not faults:
-            stages.sink.on_filtered(FilterCause.NOT_RAG)
+            is_judges = FilterCause.JUDGE_CALL in done.filtered
+            stages.sink.on_filtered(FilterCause.JUDGE_CALL if is_judges else FilterCause.NOT_RAG)
     return pending
 
 
@@ -105,7 +107,10 @@ def _admit_turn(
 ) -> bool:
     """False when the deadline has passed: another worker may know more spans, and its must stay the newer."""
     try:
-        for trace in read_traces(turn, stages, receipt=Receipt(received_at=claimed.first_received_at)):
+        reading = read_traces(turn, stages, receipt=Receipt(received_at=claimed.first_received_at))
+        if reading.filtered is not None:
+            done.filtered.add(reading.filtered)
+        for trace in reading.traces:
             if stages.clock.monotonic() >= deadline:
                 return False
             placed = keep_place(trace, claimed)

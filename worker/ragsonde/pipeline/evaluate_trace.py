@@ -6,9 +6,14 @@ from typing import TYPE_CHECKING
 
 from ragsonde.pipeline.absorbing import absorb
 from ragsonde.pipeline.admitting import admit, describe_fault, park
-from ragsonde.pipeline.asking import find_given, may_ask, postpone
+from ragsonde.pipeline.asking import find_given, may_ask, postpone, tell_calls
 from ragsonde.pipeline.closing import close_sparing_others
-from ragsonde.pipeline.judging import expire_evaluation, fail_evaluation, judge_and_score
+from ragsonde.pipeline.judging import (
+    STARTS_BEFORE_FAILING,
+    expire_evaluation,
+    fail_evaluation,
+    judge_and_score,
+)
 from ragsonde.pipeline.reading import read_message, read_traces
 from ragsonde.pipeline.stages import timed
 from ragsonde.pipeline.waiting import choose_next_attempt, has_waited_too_long
@@ -22,7 +27,6 @@ from ragsonde_schemas.errors import (
     RepeatedCrashError,
 )
 from ragsonde_schemas.evaluation import EvaluationState
-from ragsonde_schemas.open_record import FilterCause
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,9 +39,6 @@ if TYPE_CHECKING:
     from ragsonde_schemas.judge_call import JudgeCall
 
     RunEvaluation = Callable[[EvaluationKey], None]
-
-STARTS_BEFORE_FAILING = 3
-"""The third start of an evaluation that twice took the process with it does not happen."""
 
 
 def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = None) -> None:
@@ -80,8 +81,8 @@ def _admit_records(
     faults = list(decoded.faults)
     for record in decoded.records:
         try:
-            traces = read_traces(record, stages, receipt=receipt)
-            for trace in traces:
+            reading = read_traces(record, stages, receipt=receipt)
+            for trace in reading.traces:
                 pending += admit(trace, stages).pending
         except DatabaseLostError:
             raise
@@ -91,8 +92,8 @@ def _admit_records(
             stages.on_fault(error, envelope.message_key)
             faults.append(describe_fault(error, what="reading one of its records", where="body"))
         else:
-            if not traces:
-                stages.sink.on_filtered(FilterCause.NOT_RAG)
+            if reading.filtered is not None:
+                stages.sink.on_filtered(reading.filtered)
     return pending, faults
 
 
@@ -152,7 +153,7 @@ def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float
         fail(claimed, Cause.INTERNAL_ERROR, f"{type(error).__name__} while judging", stages)
         raise
     else:
-        _tell_calls(claimed, result.calls, stages)
+        tell_calls(claimed.key, result.calls, stages)
         _finish(claimed, result, stages)
 
 
@@ -160,7 +161,7 @@ def wait_for_judge(
     claimed: ClaimedEvaluation, outage: JudgeUnavailableError | JudgePausedError, stages: Stages
 ) -> None:
     """Puts an evaluation back to waiting; an outage burns no attempt. After 24 h it ends as an error."""
-    _tell_calls(claimed, outage.calls, stages)
+    tell_calls(claimed.key, outage.calls, stages)
     now = stages.clock.now()
     if has_waited_too_long(claimed, now=now):
         fail(claimed, Cause.JUDGE_UNAVAILABLE, str(outage), stages, calls=outage.calls)
@@ -187,12 +188,6 @@ def _choose_scorers(claimed: ClaimedEvaluation, stages: Stages) -> tuple[Scorer,
     """Those of its judge; of one that is no longer configured, all."""
     assignment = stages.assignments.get(claimed.key.judge)
     return stages.scorers if assignment is None else assignment.scorers
-
-
-def _tell_calls(claimed: ClaimedEvaluation, calls: tuple[JudgeCall, ...], stages: Stages) -> None:
-    """Before anything is written: they were paid whether or not this claim may still end its evaluation."""
-    if calls:
-        stages.sink.on_calls(claimed.key, calls)
 
 
 def _finish(claimed: ClaimedEvaluation, result: EvaluationResult, stages: Stages) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.decoding.table import decode
 from ragsonde.extraction.table import build_trace, find_fields
 from ragsonde.pipeline.stages import timed
 from ragsonde_schemas.errors import DecodeError
+from ragsonde_schemas.open_record import FilterCause
 
 if TYPE_CHECKING:
     from ragsonde.extraction.findings import Findings
@@ -19,6 +20,17 @@ if TYPE_CHECKING:
     from ragsonde_schemas.trace import Trace
 
 UNKNOWN_FORMAT = "unknown"
+
+
+class Reading(NamedTuple):
+    """What is judged of a record.
+
+    Attributes:
+        filtered: why there is nothing; None where there is.
+    """
+
+    traces: tuple[Trace, ...]
+    filtered: FilterCause | None = None
 
 
 def read_message(envelope: Envelope, stages: Stages) -> Decoded:
@@ -37,8 +49,8 @@ def read_message(envelope: Envelope, stages: Stages) -> Decoded:
     return decoded
 
 
-def read_traces(record: Record, stages: Stages, *, receipt: Receipt) -> tuple[Trace, ...]:
-    """The traces in a record; none where it is no trace of a RAG application.
+def read_traces(record: Record, stages: Stages, *, receipt: Receipt) -> Reading:
+    """The traces in a record; none where it is no trace of a RAG application, or a call of our own judge.
 
     Raises:
         DecodeError: OVER_LIMIT where the contexts hold more sentences than can be judged.
@@ -48,13 +60,25 @@ def read_traces(record: Record, stages: Stages, *, receipt: Receipt) -> tuple[Tr
         for one in found:
             for field in one.mapped_to_nothing:
                 stages.sink.on_mapped_to_nothing(field)
-        return tuple(build_trace(one, receipt=receipt, retention_days=stages.retention_days) for one in found)
+        traces = tuple(
+            build_trace(one, receipt=receipt, retention_days=stages.retention_days)
+            for one in found
+            if not one.is_judge_call
+        )
+    if traces:
+        return Reading(traces)
+    return Reading((), FilterCause.JUDGE_CALL if found else FilterCause.NOT_RAG)
 
 
 def find_all(record: Record, *, mappings: Mappings, resolver: Resolver) -> tuple[Findings, ...]:
-    """What is known of each trace in a record: by user's function, else mapping, else the format's rules."""
+    """What is known of each trace in a record: by user's function, else mapping, else the format's rules.
+
+    A call of our own judge is left as it is.
+    """
     by_rules = find_fields(record)
     found = by_rules or find_fields(record, is_known=bool(mappings.rules))
+    if any(one.is_judge_call for one in found):
+        return found
     options = mappings.choose_options(found[0]) if found else None
     if options is not None:
         found = find_fields(record, options=options, is_known=True)

@@ -72,7 +72,8 @@ MAPPING_FOUND_NOTHING = Declaration(
 TRACES_FILTERED = Declaration(
     name="traces_filtered_total",
     kind=Kind.COUNTER,
-    help="Traces that were read and not stored, by cause; not_rag: no span tells of retrieval or a model.",
+    help="Traces that were read and not stored; not_rag: no span tells of retrieval or a model; judge_call: "
+    "a call of one of our own judges.",
     labels=("cause",),
     born=FILTER_CAUSES,
 )
