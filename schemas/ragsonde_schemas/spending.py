@@ -8,12 +8,12 @@ from ragsonde_schemas.value import Value
 
 
 class WorstCase(Value):
-    """The most that one evaluation may ask of a provider: every call, a longer reply and a repair included.
+    """The most that one evaluation is expected to ask of a provider, a second try and a repair included.
 
     Attributes:
-        calls: at most so many.
-        tokens: sent and received, all calls together.
-        cost_usd: None = the price is not known, which is not 0.
+        calls: at most so many; it is never more.
+        tokens: sent and received, all calls together, for long replies; the longest allowed may take more.
+        cost_usd: of these tokens; None = the price is not known, which is not 0.
     """
 
     calls: int
@@ -89,5 +89,7 @@ class Reservation(StrEnum):
     """it is reserved, or the judge has no budget: go on"""
     BUSY = "busy"
     """others hold what is left: it may come back, ask again"""
+    PACED = "paced"
+    """the share of the hours until now is given out, the day has room: ask again in a later hour"""
     SPENT = "spent"
     """there is not enough left in this period"""

@@ -7,27 +7,25 @@ import math
 import statistics
 from collections import defaultdict
 from datetime import timedelta
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING
 
-from ragsonde.pipeline.judging import fail_evaluation, judge_and_score
-from ragsonde.scoring.outcomes import needed_aspects
+from ragsonde.pipeline.asking import reserve_room, tell_calls
+from ragsonde.pipeline.judging import STARTS_BEFORE_FAILING, fail_evaluation, judge_and_score
 from ragsonde_schemas.check import CheckResult, Drift
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
 from ragsonde_schemas.evaluation import EvaluationKey
-from ragsonde_schemas.spending import Reservation, WorstCase
+from ragsonde_schemas.spending import Reservation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ragsonde.pipeline.assignments import Assignment
     from ragsonde.pipeline.stages import Stages
-    from ragsonde.ports import PaidJudge
     from ragsonde_schemas.check import Candidate, CheckKey, CheckScore, ClaimedCheck
     from ragsonde_schemas.evaluation import EvaluationResult
     from ragsonde_schemas.judge_call import JudgeCall
 
-STARTS_BEFORE_FAILING = 3
-"""As for evaluations: the third start of a check that twice took the process with it does not happen."""
 AGAIN = timedelta(minutes=2)
 """After an outage, and where there is no room in a budget: the day is long."""
 _LOW, _HIGH = 1 / 3, 2 / 3
@@ -113,7 +111,10 @@ def _measure(judge: str, fingerprint: str, scorer: str, version: str, group: Seq
 
 def _judge(claimed: ClaimedCheck, assignment: Assignment, stages: Stages, *, deadline: float) -> None:
     try:
-        if not _may_ask(claimed, assignment, stages):
+        reservation = reserve_room(
+            assignment, claimed.trace, partial(stages.budgets.reserve_check, claimed), stages=stages
+        )
+        if reservation is not Reservation.HELD:
             _postpone(claimed, stages)
             return
         result = judge_and_score(
@@ -130,27 +131,15 @@ def _judge(claimed: ClaimedCheck, assignment: Assignment, stages: Stages, *, dea
             # it was slow, which says nothing of its verdicts
             _postpone(claimed, stages, calls=result.calls)
             return
-        _tell_calls(claimed, result.calls, stages)
+        tell_calls(_name(claimed), result.calls, stages)
         _finish(claimed, _describe(result), stages)
-
-
-def _may_ask(claimed: ClaimedCheck, assignment: Assignment, stages: Stages) -> bool:
-    if assignment.judge.is_free:
-        return True
-    judge = cast("PaidJudge", assignment.judge)
-
-    def estimate() -> WorstCase:
-        return judge.estimate(claimed.trace, needed_aspects(assignment.scorers, claimed.trace))
-
-    reservation = stages.insist(lambda: stages.budgets.reserve_check(claimed, estimate))
-    return reservation is Reservation.HELD
 
 
 def _postpone(
     claimed: ClaimedCheck, stages: Stages, *, wait: timedelta = AGAIN, calls: tuple[JudgeCall, ...] = ()
 ) -> None:
     """Leaves it undone: it is published again later on the same day."""
-    _tell_calls(claimed, calls, stages)
+    tell_calls(_name(claimed), calls, stages)
     until = stages.clock.now() + wait
     stages.insist(lambda: stages.checks.postpone(claimed, until=until, calls=calls))
 
@@ -160,14 +149,10 @@ def _choose_wait(outage: JudgeUnavailableError | JudgePausedError) -> timedelta:
     return max(AGAIN, timedelta(seconds=asked or 0.0))
 
 
-def _tell_calls(claimed: ClaimedCheck, calls: tuple[JudgeCall, ...], stages: Stages) -> None:
-    """They were paid, and count among the judge's; there is no evaluation of that key."""
-    if calls:
-        key = claimed.key
-        name = EvaluationKey(
-            trace=claimed.trace.key, revision=1, judge=key.judge, fingerprint=key.fingerprint
-        )
-        stages.sink.on_calls(name, calls)
+def _name(claimed: ClaimedCheck) -> EvaluationKey:
+    """Under which its calls count among the judge's; there is no evaluation of that key."""
+    key = claimed.key
+    return EvaluationKey(trace=claimed.trace.key, revision=1, judge=key.judge, fingerprint=key.fingerprint)
 
 
 def _finish(claimed: ClaimedCheck, result: CheckResult, stages: Stages) -> None:

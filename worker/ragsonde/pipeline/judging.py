@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ragsonde_schemas.score import Outcome
     from ragsonde_schemas.trace import Trace
 
+STARTS_BEFORE_FAILING = 3
+"""The third start of an evaluation that twice took the process with it does not happen."""
+
 
 def judge_and_score(
     trace: Trace,
