@@ -53,7 +53,16 @@ def add_columns() -> None:
     op.add_column("evaluation", sa.Column("reserved_tokens", sa.BigInteger))
     op.add_column("evaluation", sa.Column("reserved_usd", sa.Double))
     op.add_column("evaluation", moment("reserved_at", nullable=True))
+    op.create_index(
+        "ix_evaluation_reserved",
+        "evaluation",
+        ["reserved_at"],
+        postgresql_where=sa.text("reserved_at IS NOT NULL"),
+    )
     op.add_column("assessment", column("is_cached", sa.Boolean, server_default=sa.false()))
+    op.create_index(
+        "ix_assessment_cached", "assessment", ["created_at"], postgresql_where=sa.text("is_cached")
+    )
     for table in ("assessment", "score"):
         op.add_column(table, sa.Column("answered_fingerprint", sa.Text))
         op.add_column(table, column("judge_epoch", sa.Integer, server_default="1"))

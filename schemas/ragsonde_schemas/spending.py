@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from ragsonde_schemas.value import Value
 
+_DIGITS = 6
+"""A third of 24 calls is 8 of them, although a third is no float."""
+
 
 class WorstCase(Value):
     """The most that one evaluation is expected to ask of a provider, a second try and a repair included.
@@ -41,11 +44,11 @@ class Limit(Value):
     usd: float | None = None
 
     def scaled(self, share: float) -> Limit:
-        """The same for a part of the period."""
+        """The same for a part of the period; whole calls and tokens, rounded down."""
         return Limit(
             period=self.period,
-            calls=None if self.calls is None else int(self.calls * share),
-            tokens=None if self.tokens is None else int(self.tokens * share),
+            calls=None if self.calls is None else int(round(self.calls * share, _DIGITS)),
+            tokens=None if self.tokens is None else int(round(self.tokens * share, _DIGITS)),
             usd=None if self.usd is None else self.usd * share,
         )
 

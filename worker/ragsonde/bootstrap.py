@@ -26,6 +26,7 @@ from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.consumption import Consumption
 from ragsonde.intake.delivery_guard import DeliveryGuard, log_trace_fault
 from ragsonde.intake.isolation import ThreadIsolation
+from ragsonde.judging.model_prices import check_prices
 from ragsonde.judging.surroundings import Surroundings
 from ragsonde.judging.table import build_judges
 from ragsonde.pipeline.assignments import Assignment
@@ -113,10 +114,12 @@ def build_worker(
     scorers = build_scorers(settings.scorers, formulas=load_formulas())
     limits = settings.message_limits
     engine = build_engine(database_url, application_name="ragsonde-worker")
+    check_prices(settings.judges)
+    judge_states = PostgresJudgeStates(engine, clock=clock)
     judges = build_judges(
         settings.judges,
         surroundings=Surroundings(
-            states=PostgresJudgeStates(engine, clock=clock),
+            states=judge_states,
             on_circuit=lambda judge, model, is_open: prometheus.on_circuit(judge, model, is_open=is_open),
         ),
         scorers=scorers,
@@ -158,6 +161,7 @@ def build_worker(
             engine,
             clock=clock,
             limits={one.name: one.budget.limits for one in settings.judges if one.budget is not None},
+            on_pause=judge_states.pause,
         ),
         checks=PostgresCheckStore(engine, clock=clock, lease_seconds=settings.lease_seconds),
         traces=PostgresTraceStore(

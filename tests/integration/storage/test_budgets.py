@@ -6,81 +6,23 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import text
 
-from fakes.clock import NOON, FakeClock
-from fakes.evaluations import PAID, PAID_PRINT, make_result, make_trace, plan_paid
+from fakes.clock import NOON
+from fakes.evaluations import PAID, PAID_PRINT, make_trace
+from fakes.judged_traces import make_trace as make_judged_trace
+from ragsonde.judging.litellm_judge import LitellmJudge
+from ragsonde.judging.options import JudgeOptions
+from ragsonde.scoring.outcomes import needed_aspects
+from ragsonde.scoring.table import build_scorers
 from ragsonde.storage.budgets import PostgresBudgets
-from ragsonde.storage.tables import JudgeSpendRow
+from ragsonde.storage.judge_states import PostgresJudgeStates, read_paused
 from ragsonde_schemas.errors import Cause, JudgePausedError
 from ragsonde_schemas.evaluation import EvaluationState
-from ragsonde_schemas.judge_call import JudgeCall
 from ragsonde_schemas.spending import Limit, Period, Reservation, WorstCase
-from services.stores import PostgresStores
+from services.budget_desk import LATE, Desk, call, per_day
 
 pytestmark = pytest.mark.integration
-
-WORST = WorstCase(calls=3, tokens=3_000, cost_usd=0.03)
-LATE = NOON.replace(hour=23)
-"""In the last hour of the day the whole of a day's limit may be spent."""
-
-
-class Desk:
-    """Evaluations of one paid judge, its budget, and what the table says."""
-
-    def __init__(self, engine, *limits, now=LATE) -> None:
-        self.engine = engine
-        self.clock = FakeClock(now)
-        self.stores = PostgresStores(self.clock, engine)
-        self.limits = limits
-
-    def budgets(self) -> PostgresBudgets:
-        return PostgresBudgets(self.engine, clock=self.clock, limits={PAID: self.limits})
-
-    def claim(self, number=1):
-        trace = make_trace(f"t-{number}", answer=str(number), occurred_at=NOON)
-        admission = self.stores.traces.admit(trace, (plan_paid(),))
-        return self.stores.traces.claim(admission.pending[0])
-
-    def reserve(self, claimed, worst=WORST) -> Reservation:
-        return self.budgets().reserve(claimed, lambda: worst)
-
-    def finish(self, claimed, *calls):
-        result = make_result()
-        assessment = result.assessment.model_copy(update={"calls": calls})
-        return self.stores.traces.finish(claimed, result.model_copy(update={"assessment": assessment}))
-
-    def spent(self, period=Period.DAY):
-        row = JudgeSpendRow
-        columns = (row.spent_calls, row.spent_tokens, row.spent_usd, row.unpriced_calls)
-        return self._read(columns, period)
-
-    def reserved(self, period=Period.DAY):
-        row = JudgeSpendRow
-        return self._read((row.reserved_calls, row.reserved_tokens, row.reserved_usd), period)
-
-    def _read(self, columns, period):
-        query = select(*columns).where(JudgeSpendRow.period == period.value)
-        with self.engine.connect() as connection:
-            return [tuple(row) for row in connection.execute(query)]
-
-
-def call(cost_usd=0.01, tokens=(900, 100), outcome="ok") -> JudgeCall:
-    tokens_in, tokens_out = tokens or (None, None)
-    return JudgeCall(
-        purpose="assess",
-        model="m",
-        outcome=outcome,
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        cost_usd=cost_usd,
-        seconds=0.1,
-        reply="{}",
-    )
-
-
-def per_day(**limit) -> Limit:
-    return Limit(period=Period.DAY, **limit)
 
 
 def test_a_reservation_is_settled_with_what_was_spent(engine):
@@ -96,7 +38,8 @@ def test_a_reservation_is_settled_with_what_was_spent(engine):
 
 def test_without_a_limit_nothing_is_estimated_and_nothing_written(engine):
     desk = Desk(engine)
-    budgets = PostgresBudgets(engine, clock=desk.clock, limits={})
+    states = PostgresJudgeStates(engine, clock=desk.clock)
+    budgets = PostgresBudgets(engine, clock=desk.clock, limits={}, on_pause=states.pause)
 
     def estimate():
         raise AssertionError("not asked for")
@@ -159,7 +102,7 @@ def test_what_was_reserved_before_midnight_is_settled_on_that_day(engine):
     desk.finish(claimed, call())
     assert desk.reserved() == [(0, 0, pytest.approx(0))]
     assert desk.spent() == [(1, 1_000, pytest.approx(0.01), 0)]
-    assert desk.reserve(desk.claim(2)) is Reservation.SPENT, "an hour's share of 4 is none"
+    assert desk.reserve(desk.claim(2)) is Reservation.PACED, "an hour's share of 4 is none"
 
 
 def test_an_unknown_price_counts_as_its_part_of_the_reservation_never_as_nothing(engine):
@@ -170,23 +113,18 @@ def test_an_unknown_price_counts_as_its_part_of_the_reservation_never_as_nothing
     assert desk.spent() == [(1, 1_000, pytest.approx(0.01), 1)]
 
 
-def test_a_budget_in_dollars_and_an_unknown_price_pause_the_judge(engine):
+def test_a_budget_in_dollars_and_an_unknown_price_pause_the_judge_and_it_is_told(engine, caplog):
     desk = Desk(engine, per_day(usd=1.0))
     unpriced = WorstCase(calls=3, tokens=3_000, cost_usd=None)
-    with pytest.raises(JudgePausedError, match="price"):
-        desk.reserve(desk.claim(), unpriced)
+    for number in (7, 8):
+        with pytest.raises(JudgePausedError, match="price"):
+            desk.reserve(desk.claim(number), unpriced)
+        desk.clock.advance(seconds=1)
+    state = PostgresJudgeStates(engine, clock=desk.clock).find(PAID, PAID_PRINT)
+    assert "set `prices`" in state.pause_message
+    assert read_paused(engine) == {(PAID, PAID_PRINT)}
+    assert [record.message for record in caplog.records] == ["judge_model_paused"], "once"
     assert Desk(engine, per_day(calls=9)).reserve(desk.claim(2), unpriced) is Reservation.HELD
-
-
-def test_a_superseded_run_gives_back_what_it_holds(engine):
-    desk = Desk(engine, per_day(calls=100))
-    claimed = desk.claim()
-    desk.reserve(claimed)
-    newer = make_trace("t-1", answer="another", occurred_at=NOON)
-    assert desk.stores.traces.admit(newer, (plan_paid(),)).kind == "revision"
-    assert desk.finish(claimed, call()) is EvaluationState.SUPERSEDED
-    assert desk.reserved() == [(0, 0, pytest.approx(0))]
-    assert desk.spent() == [(1, 1_000, pytest.approx(0.01), 0)]
 
 
 @pytest.mark.parametrize(
@@ -205,8 +143,67 @@ def test_a_days_limit_is_spread_over_its_hours(engine, hour, shares, most):
                 {"judge": PAID, "print": PAID_PRINT, "shares": shares},
             )
     claimed = desk.claim()
-    assert desk.reserve(claimed, WorstCase(calls=most + 1, tokens=1, cost_usd=None)) is Reservation.SPENT
+    more = desk.reserve(claimed, WorstCase(calls=most + 1, tokens=1, cost_usd=None))
+    assert more is (Reservation.SPENT if hour == LATE.hour else Reservation.PACED)
     assert desk.reserve(claimed, WorstCase(calls=most, tokens=1, cost_usd=None)) is Reservation.HELD
+
+
+def test_the_share_of_an_hour_is_busy_while_held_then_paced_and_the_day_ends_in_spent(engine):
+    desk = Desk(engine, per_day(calls=24), now=NOON.replace(hour=5))
+    first, second = desk.claim(1), desk.claim(2)
+    four = WorstCase(calls=4, tokens=1, cost_usd=None)
+    assert desk.reserve(first, four) is Reservation.HELD
+    assert desk.reserve(second, four) is Reservation.BUSY, "6 are this hour's, 4 of them held"
+    desk.finish(first, *[call()] * 4)
+    assert desk.reserve(second, four) is Reservation.PACED
+    desk.clock.advance(seconds=2 * 3600)
+    assert desk.reserve(second, four) is Reservation.HELD
+    assert desk.reserve(desk.claim(3), WorstCase(calls=21, tokens=1, cost_usd=None)) is Reservation.SPENT
+
+
+def test_a_spent_hour_is_spent_whatever_the_day_has(engine):
+    desk = Desk(engine, per_day(calls=240), Limit(period=Period.HOUR, calls=3), now=NOON.replace(hour=5))
+    first, second = desk.claim(1), desk.claim(2)
+    assert desk.reserve(first) is Reservation.HELD
+    desk.finish(first, call())
+    assert desk.reserve(second) is Reservation.SPENT
+
+
+def test_calls_that_end_after_their_hour_count_in_the_new_one(engine):
+    desk = Desk(engine, per_day(calls=40), now=LATE.replace(minute=59))
+    dead = desk.claim()
+    desk.reserve(dead)
+    desk.clock.advance(seconds=200)
+    assert desk.finish(desk.stores.traces.claim(dead.key)) is EvaluationState.SCORED
+    assert desk.finish(dead, call()) is None
+    assert sum(calls for calls, *_ in desk.spent()) == 1
+    assert sum(calls for calls, *_ in desk.spent(Period.HOUR)) == 1
+
+
+def test_calls_of_a_judge_without_a_budget_are_counted_nowhere(engine):
+    desk = Desk(engine)
+    dead = desk.claim()
+    desk.clock.advance(seconds=200)
+    desk.stores.traces.claim(dead.key)
+    assert desk.finish(dead, call()) is None
+    assert desk.spent() == []
+
+
+SENTENCE = "The torch runs for forty hours on one battery of the kind that is listed in the shop. "
+"""Ten of them are about 190 tokens."""
+
+
+@pytest.mark.parametrize(
+    ("usd_per_day", "hour", "least"), [(5, 0, 16), (5, 11, 200), (1, 0, 3), (1, 5, 20), (20, 0, 64)]
+)
+def test_an_ordinary_budget_in_dollars_lets_many_traces_be_judged_at_once(engine, usd_per_day, hour, least):
+    judge = LitellmJudge(JudgeOptions(name=PAID, kind="litellm", model="openai/gpt-5-mini"))
+    aspects = needed_aspects(build_scorers(None), make_trace())
+    trace = make_judged_trace(*[SENTENCE * 10] * 5)
+    desk = Desk(engine, per_day(usd=usd_per_day), now=NOON.replace(hour=hour))
+    worst = judge.estimate(trace, aspects)
+    answers = [desk.reserve(desk.claim(number), worst) for number in range(least)]
+    assert answers == [Reservation.HELD] * least
 
 
 def test_many_at_once_never_hold_or_spend_more_than_the_limit(engine):

@@ -29,6 +29,8 @@ from ragsonde.storage.check_traces import (
     rebuild_check_trace,
 )
 from ragsonde.storage.costs import sum_costs
+from ragsonde.storage.judge_states import PostgresJudgeStates
+from ragsonde.storage.stale_reservations import release_stale_reservations
 from ragsonde.storage.tables import CheckResultRow, CheckTraceRow, JudgeSpendRow, ScoreRow
 from ragsonde_schemas.assessment import Assessment
 from ragsonde_schemas.check import CheckResult
@@ -50,7 +52,10 @@ class Bench:
         self.clock = FakeClock(NOON.replace(hour=23))
         self.stores = PostgresStores(self.clock, engine)
         self.budgets = PostgresBudgets(
-            engine, clock=self.clock, limits={PAID: (Limit(period=Period.DAY, calls=100),)}
+            engine,
+            clock=self.clock,
+            limits={PAID: (Limit(period=Period.DAY, calls=100),)},
+            on_pause=PostgresJudgeStates(engine, clock=self.clock).pause,
         )
 
     def worker(self) -> PostgresCheckStore:
@@ -203,6 +208,25 @@ def test_a_killed_worker_leaks_no_reservation_and_its_late_result_is_not_written
         assert connection.execute(held).one() == (0, paid)
 
 
+def test_what_a_dead_check_of_a_dropped_trace_holds_is_given_back(bench):
+    bench.admit(0.2)
+    bench.open(bench.choose())
+    (key,) = bench.take()
+    dead = bench.worker().claim(key)
+    bench.budgets.reserve_check(dead, lambda: WORST)
+    drop_checks(bench.engine, app="shop", ids=None)
+    assert release_stale_reservations(bench.engine, now=bench.clock.now(), limit=9) == 0
+    bench.clock.advance(LEASE + 1)
+    assert bench.worker().claim(key) is None
+    assert release_stale_reservations(bench.engine, now=bench.clock.now(), limit=9) == 1
+    result = CheckResult(assessment=Assessment(calls=make_calls()), cause=None, outcomes=make_outcomes())
+    assert not bench.worker().finish(dead, result)
+    row = JudgeSpendRow
+    with bench.engine.connect() as connection:
+        spent = connection.execute(select(row.reserved_calls, row.spent_calls).where(row.period == "day"))
+        assert spent.one() == (0, len(make_calls()))
+
+
 def test_a_full_budget_refuses_a_check_like_an_evaluation(bench):
     bench.admit(0.2)
     bench.open(bench.choose())
@@ -282,7 +306,7 @@ def test_what_checks_cost_stands_in_the_costs_of_their_day(bench):
     known = known.model_copy(update={"tokens_in": 1000, "tokens_out": 100, "cost_usd": 0.01})
     bench.judge(first, calls=(known,))
     bench.judge(second, calls=(known.model_copy(update={"cost_usd": None}),))
-    lines = {line.judge: line for line in sum_costs(bench.engine, since=bench.clock.now() - DAY)}
+    lines = {line.judge: line for line in sum_costs(bench.engine, day=first.day)}
     paid = lines[PAID]
     assert (paid.day, paid.looked_at, paid.judged, paid.checks) == (first.day, 0, 0, 2)
     assert (paid.calls, paid.tokens_in, paid.tokens_out, paid.cost_usd, paid.unpriced) == (

@@ -138,10 +138,13 @@ def test_all_models_share_one_deadline_and_none_is_begun_after_it():
     assert [model.asked[0][2] for model in chain.models] == [limit, limit]
 
 
-def test_the_worst_case_is_that_of_all_models_and_a_price_that_is_not_known_is_none():
+def test_calls_are_those_of_all_models_tokens_of_the_dearest_and_a_price_that_is_not_known_is_none():
     chain = Chain([], [])
     worst = chain.chain.estimate(make_trace(), LEVEL)
-    assert worst == WorstCase(calls=6, tokens=6000, cost_usd=0.06)
+    assert worst == WorstCase(calls=6, tokens=3000, cost_usd=0.03)
+    chain.models[1].estimate = lambda *_: WorstCase(calls=2, tokens=5000, cost_usd=0.01)
+    worst = chain.chain.estimate(make_trace(), LEVEL)
+    assert worst == WorstCase(calls=5, tokens=5000, cost_usd=0.03)
     chain.models[1].estimate = lambda *_: WorstCase(calls=1, tokens=1, cost_usd=None)
     assert chain.chain.estimate(make_trace(), LEVEL).cost_usd is None
 

@@ -55,11 +55,11 @@ class LitellmJudge:
         self._count = LitellmTokens(options.model or "")
 
     def estimate(self, trace: Trace, aspects: frozenset[Aspect]) -> WorstCase:
-        """The most that asking about this trace may take: for each part of its contexts three calls."""
+        """The most that asking about this trace is expected to take: see `worst_case`."""
         prices = find_prices(self._options.model or "", configured=self._options.prices)
         parts = plan_calls(trace, self._options, count=self._count).parts
         return estimate_worst(
-            [self._render(part, aspects) for part in parts],
+            [(part, self._render(part, aspects)) for part in parts],
             max_tokens=self._options.max_tokens,
             prices=prices,
             count=self._count,

@@ -52,13 +52,17 @@ class LlmChain:
         self.fingerprint = self._models[0].fingerprint
 
     def estimate(self, trace: Trace, aspects: frozenset[Aspect]) -> WorstCase:
-        """The most that asking about this trace may take: all models, each to its last call."""
+        """The most that asking about this trace is expected to take.
+
+        Calls are those of all models. What is not answered is mostly not paid either, so tokens and money are
+        those of the dearest.
+        """
         worst = [model.estimate(trace, aspects) for model in self._models]
         costs = [one.cost_usd for one in worst]
         return WorstCase(
             calls=sum(one.calls for one in worst),
-            tokens=sum(one.tokens for one in worst),
-            cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+            tokens=max(one.tokens for one in worst),
+            cost_usd=None if None in costs else max(cost for cost in costs if cost is not None),
         )
 
     def assess(

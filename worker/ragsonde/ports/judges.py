@@ -52,7 +52,7 @@ class PaidJudge(Judge, Protocol):
     """A judge that is not free: what it may cost is known before it is asked."""
 
     def estimate(self, trace: Trace, aspects: frozenset[Aspect]) -> WorstCase:
-        """The most that asking it about this trace may take."""
+        """The most that asking it about this trace is expected to take; its number of calls is exact."""
         ...
 
 

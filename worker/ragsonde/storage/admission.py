@@ -55,13 +55,15 @@ ORDER BY judge, fingerprint
 
 _SUPERSEDE = """
 UPDATE evaluation
-SET state = 'superseded', lease_until = NULL, next_attempt_at = NULL, queued_until = NULL,
+SET state = 'superseded', lease_until = CASE WHEN state = 'running' THEN lease_until END,
+    next_attempt_at = NULL, queued_until = NULL,
     finished_at = CASE WHEN state = 'running' THEN NULL ELSE coalesce(finished_at, %(now)s) END
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
   AND revision < %(revision)s AND state = ANY(%(sources)s)
 RETURNING revision, judge, fingerprint
 """
-"""A running one keeps its count of unfinished starts: by it the run still going on may end it later."""
+"""A running one keeps its count of unfinished starts: by it the run still going on may end it later. It keeps
+its lease: when that is over and nobody has ended it, what it holds of a budget is given back."""
 
 _COUNT_SCORES = """
 SELECT count(*) FROM score

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ragsonde.storage.engine import pipelined_transaction
-from ragsonde.storage.reservations import NOTE, NOTE_CHECK, NoRoomError, hold
+from ragsonde.storage.reservations import CHECK, EVALUATION, Holder, NoRoomError, PacedLimit, hold
 from ragsonde.storage.retries import Retries
 from ragsonde.storage.trace_rows import list_key_columns
 from ragsonde_schemas.errors import JudgePausedError
@@ -22,11 +22,23 @@ if TYPE_CHECKING:
     from ragsonde_schemas.evaluation import ClaimedEvaluation
     from ragsonde_schemas.spending import Limit, WorstCase
 
+
+class OnPause(Protocol):
+    """Pauses a judge for all workers, and tells why."""
+
+    def __call__(self, judge: str, fingerprint: str, *, message: str) -> None:
+        """May not raise."""
+        ...
+
+
 PROFILE_AGE = timedelta(minutes=1)
 """So long a judge's hourly profile is not read again; the monitor writes one a day."""
 _EVEN = tuple(1 / 24 for _ in range(24))
-_SHARE_DIGITS = 9
-"""A sum of shares is rounded, so that 12 of 24 even hours are the half."""
+
+_NO_PRICE = (
+    "its budget is in dollars and the price of its model, or of a fallback, is not known: set `prices`, or a "
+    "budget in calls or tokens"
+)
 
 _PROFILE = "SELECT hour_shares FROM judge_state WHERE judge = %(judge)s AND fingerprint = %(fingerprint)s"
 
@@ -36,11 +48,13 @@ class PostgresBudgets:
 
     A day's limit is spread over the day by the hours of the last week: by the end of each hour no more may be
     spent than the share of a day's traces that come until then. Before a week is known, all hours are alike.
+    What finds its hour's share given out is PACED, not SPENT: the hours to come have room for it.
 
     Args:
         engine: of this process.
         clock: tells which hour and day it is.
         limits: by judge; a judge that is not in it has no budget.
+        on_pause: told that a judge cannot be asked until somebody acts, with why.
         retries: for what Postgres gives up on.
     """
 
@@ -50,11 +64,13 @@ class PostgresBudgets:
         *,
         clock: Clock,
         limits: Mapping[str, Sequence[Limit]],
+        on_pause: OnPause,
         retries: Retries | None = None,
     ) -> None:
         self._engine = engine
         self._clock = clock
         self._limits = dict(limits)
+        self._on_pause = on_pause
         self._retries = retries or Retries()
         self._profiles: dict[tuple[str, str], tuple[datetime, Sequence[float]]] = {}
 
@@ -74,7 +90,7 @@ class PostgresBudgets:
             "fingerprint": key.fingerprint,
             "starts": claimed.starts,
         }
-        return self._reserve(row, estimate, note=NOTE)
+        return self._reserve(row, estimate, holder=EVALUATION)
 
     def reserve_check(self, claimed: ClaimedCheck, estimate: Callable[[], WorstCase]) -> Reservation:
         """The same for a claimed check.
@@ -84,10 +100,10 @@ class PostgresBudgets:
             DatabaseLostError: Postgres is away.
         """
         row = {**claimed.key.model_dump(), "starts": claimed.starts}
-        return self._reserve(row, estimate, note=NOTE_CHECK)
+        return self._reserve(row, estimate, holder=CHECK)
 
     def _reserve(
-        self, row: Mapping[str, Any], estimate: Callable[[], WorstCase], *, note: str
+        self, row: Mapping[str, Any], estimate: Callable[[], WorstCase], *, holder: Holder
     ) -> Reservation:
         judge = row["judge"]
         limits = self._limits.get(judge)
@@ -95,30 +111,28 @@ class PostgresBudgets:
             return Reservation.HELD
         worst = estimate()
         if worst.cost_usd is None and any(limit.usd is not None for limit in limits):
-            raise JudgePausedError(
-                judge,
-                "its budget is in dollars and the price of its model, or of a fallback, is not known: set "
-                "`prices`, or a budget in calls or tokens",
-            )
+            self._on_pause(judge, row["fingerprint"], message=_NO_PRICE)
+            raise JudgePausedError(judge, _NO_PRICE)
         now = self._clock.now()
         paced = [self._pace(limit, row, now=now) for limit in limits]
 
         def attempt() -> Reservation:
             try:
                 with pipelined_transaction(self._engine) as connection:
-                    hold(connection, row, worst=worst, limits=paced, now=now, note=note)
+                    hold(connection, row, worst=worst, limits=paced, now=now, holder=holder)
             except NoRoomError as error:
                 return error.reservation
             return Reservation.HELD
 
         return self._retries.run(attempt)
 
-    def _pace(self, limit: Limit, row: Mapping[str, Any], *, now: datetime) -> Limit:
+    def _pace(self, limit: Limit, row: Mapping[str, Any], *, now: datetime) -> PacedLimit:
         if limit.period is not Period.DAY:
-            return limit
+            return PacedLimit(limit, share=1.0)
         shares = self._find_profile((row["judge"], row["fingerprint"]), now=now)
         is_last = now.hour == len(shares) - 1
-        return limit.scaled(1.0 if is_last else min(1.0, round(sum(shares[: now.hour + 1]), _SHARE_DIGITS)))
+        share = 1.0 if is_last else min(1.0, sum(shares[: now.hour + 1]))
+        return PacedLimit(limit, share=share)
 
     def _find_profile(self, key: tuple[str, str], *, now: datetime) -> Sequence[float]:
         read_at, shares = self._profiles.get(key, (None, _EVEN))

@@ -10,8 +10,8 @@ from psycopg.rows import dict_row
 from ragsonde.storage.check_traces import rebuild_check_trace
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.jsonb import clean_text, encode_json, encode_value
-from ragsonde.storage.reservations import EMPTY_CHECK, HELD, charge, give_back
-from ragsonde.storage.result_rows import sum_spending
+from ragsonde.storage.reservations import CHECK, HELD, charge, give_back
+from ragsonde.storage.result_rows import ADD_SPENDING, sum_spending
 from ragsonde.storage.retries import Retries
 from ragsonde_schemas.check import CheckKey, ClaimedCheck
 from ragsonde_schemas.score import Score
@@ -54,10 +54,6 @@ RETURNING r.check_id, r.judge, r.fingerprint, r.day
 
 _IS_OURS = """check_id = %(check_id)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
   AND day = %(day)s"""
-_ADD_SPENDING = """calls = coalesce(calls, 0) + %(calls)s,
-    tokens_in = CASE WHEN calls IS NULL THEN 0 ELSE tokens_in END + %(tokens_in)s::int,
-    tokens_out = CASE WHEN calls IS NULL THEN 0 ELSE tokens_out END + %(tokens_out)s::int,
-    cost_usd = CASE WHEN calls IS NULL THEN 0 ELSE cost_usd END + %(cost_usd)s::float8"""
 
 _CLAIM = f"""
 UPDATE check_result r SET starts = starts + 1, unfinished_starts = unfinished_starts + 1,
@@ -71,13 +67,13 @@ RETURNING r.starts, r.unfinished_starts, c.trace, {HELD}
 _FINISH = f"""
 UPDATE check_result SET judged_at = %(now)s, lease_until = NULL, unfinished_starts = 0, epoch = %(epoch)s,
     answered_model = %(answered_model)s, answered_fingerprint = %(answered_fingerprint)s, cause = %(cause)s,
-    verdicts = %(verdicts)s::jsonb, scores = %(scores)s::jsonb, {_ADD_SPENDING}
+    verdicts = %(verdicts)s::jsonb, scores = %(scores)s::jsonb, {ADD_SPENDING}
 WHERE {_IS_OURS} AND starts = %(starts)s AND judged_at IS NULL
 RETURNING {HELD}
 """  # noqa: S608  # constants
 
 _POSTPONE = f"""
-UPDATE check_result SET due_at = %(until)s, lease_until = NULL, unfinished_starts = 0, {_ADD_SPENDING}
+UPDATE check_result SET due_at = %(until)s, lease_until = NULL, unfinished_starts = 0, {ADD_SPENDING}
 WHERE {_IS_OURS} AND starts = %(starts)s AND judged_at IS NULL
 RETURNING {HELD}
 """  # noqa: S608  # constants
@@ -117,7 +113,7 @@ class PostgresCheckStore:
                     return None
                 held = [row[name.strip()] for name in HELD.split(",")]
                 # of a run whose worker died
-                give_back(connection, columns, held, calls=(), empty=EMPTY_CHECK)
+                give_back(connection, columns, held, calls=(), holder=CHECK)
             return ClaimedCheck(
                 key=key,
                 trace=rebuild_check_trace(row["trace"]),
@@ -225,7 +221,7 @@ def _end_run(
     if held is None:
         charge(connection, columns["judge"], calls, now=columns["now"])
         return False
-    give_back(connection, columns, held, calls=calls, empty=EMPTY_CHECK)
+    give_back(connection, columns, held, calls=calls, holder=CHECK)
     return True
 
 

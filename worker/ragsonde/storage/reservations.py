@@ -1,18 +1,24 @@
 """What running evaluations hold of their judges' budgets: reserved before a call, settled when the run ends.
 
-A reservation lives in the row of its evaluation. Whatever ends the run settles it, in the same transaction,
-with what was really spent; one whose worker died returns when somebody else takes the evaluation up. So
-nothing leaks, and only calls that were in flight when a worker was killed are not counted.
+A reservation lives in the row of its evaluation or check. Whatever ends the run settles it, in the same
+transaction, with what was really spent; one whose worker died returns when somebody else takes the evaluation
+up, or where nobody will, by `stale_reservations`. So nothing leaks, and only calls that were in flight when
+a worker was killed are not counted.
 
-Locks are always taken in one order: the evaluation, the day, the hour.
+Calls never exceed a limit, as no run makes more than it has reserved. Tokens and dollars are reserved for
+long replies, not for the longest that are allowed (`judging.worst_case`), so that what is under way when the
+last of a limit is given out may exceed it.
+
+Locks are always taken in one order: the row, the day, the hour.
 """
 
 from __future__ import annotations
 
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragsonde_schemas.spending import Period, Reservation
+from ragsonde.storage.tables import EVALUATION_KEY
+from ragsonde_schemas.spending import Limit, Period, Reservation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,15 +28,24 @@ if TYPE_CHECKING:
     from psycopg.rows import TupleRow
 
     from ragsonde_schemas.judge_call import JudgeCall
-    from ragsonde_schemas.spending import Limit, WorstCase
+    from ragsonde_schemas.spending import WorstCase
 
 PERIODS = (Period.DAY, Period.HOUR)
 """In the order in which they are locked."""
+
+CHECK_KEY = ("check_id", "judge", "fingerprint", "day")
 
 _OPEN = """
 INSERT INTO judge_spend (judge, period, starts_at) VALUES (%(judge)s, %(period)s, %(starts_at)s)
 ON CONFLICT DO NOTHING
 """
+
+_REOPEN = """
+INSERT INTO judge_spend (judge, period, starts_at)
+SELECT %(judge)s, %(period)s, %(starts_at)s WHERE EXISTS (SELECT FROM judge_spend WHERE judge = %(judge)s)
+ON CONFLICT DO NOTHING
+"""
+"""A judge that never had a budget has no rows, and needs none."""
 
 _HOLD = """
 UPDATE judge_spend
@@ -49,37 +64,42 @@ SELECT spent_calls + %(calls)s <= coalesce(%(most_calls)s, 'Infinity'::float8)
    AND spent_usd + %(usd)s <= coalesce(%(most_usd)s, 'Infinity'::float8)
 FROM judge_spend WHERE judge = %(judge)s AND period = %(period)s AND starts_at = %(starts_at)s
 """
-
-NOTE = """
-UPDATE evaluation SET reserved_calls = %(calls)s, reserved_tokens = %(tokens)s, reserved_usd = %(usd)s,
-    reserved_at = %(now)s
-WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
-  AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
-  AND starts = %(starts)s AND state = 'running' AND reserved_at IS NULL
-RETURNING true
-"""
-
-NOTE_CHECK = """
-UPDATE check_result SET reserved_calls = %(calls)s, reserved_tokens = %(tokens)s, reserved_usd = %(usd)s,
-    reserved_at = %(now)s
-WHERE check_id = %(check_id)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s AND day = %(day)s
-  AND starts = %(starts)s AND judged_at IS NULL AND reserved_at IS NULL
-RETURNING true
-"""
+"""Were it not for what others hold."""
 
 HELD = "reserved_calls, reserved_tokens, reserved_usd, reserved_at"
-"""Columns of `evaluation`: what it holds, all null where it holds nothing."""
+"""Columns of a row: what it holds, all null where it holds nothing."""
 
-_EMPTY = """
-UPDATE evaluation SET reserved_calls = NULL, reserved_tokens = NULL, reserved_usd = NULL, reserved_at = NULL
-WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
-  AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
-"""
 
-EMPTY_CHECK = """
-UPDATE check_result SET reserved_calls = NULL, reserved_tokens = NULL, reserved_usd = NULL, reserved_at = NULL
-WHERE check_id = %(check_id)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s AND day = %(day)s
-"""
+class Holder(NamedTuple):
+    """A table whose rows hold reservations.
+
+    Attributes:
+        note: the statement that writes a reservation into the row of a running claim that has none.
+        empty: the one that takes it out.
+    """
+
+    note: str
+    empty: str
+
+
+def _write_holder(table: str, *, key: Sequence[str], is_running: str) -> Holder:
+    whose = " AND ".join(f"{name} = %({name})s" for name in key)
+    return Holder(
+        note=f"""
+UPDATE {table} SET reserved_calls = %(calls)s, reserved_tokens = %(tokens)s, reserved_usd = %(usd)s,
+    reserved_at = %(now)s
+WHERE {whose} AND starts = %(starts)s AND {is_running} AND reserved_at IS NULL
+RETURNING true
+""",  # noqa: S608  # constants
+        empty=f"""
+UPDATE {table} SET reserved_calls = NULL, reserved_tokens = NULL, reserved_usd = NULL, reserved_at = NULL
+WHERE {whose}
+""",  # noqa: S608  # constants
+    )
+
+
+EVALUATION = _write_holder("evaluation", key=EVALUATION_KEY, is_running="state = 'running'")
+CHECK = _write_holder("check_result", key=CHECK_KEY, is_running="judged_at IS NULL")
 
 _SETTLE = """
 UPDATE judge_spend SET
@@ -92,11 +112,23 @@ WHERE judge = %(judge)s AND period = %(period)s AND starts_at = %(starts_at)s
 """
 
 
+class PacedLimit(NamedTuple):
+    """A limit, and the share of it that may be spent until the end of this hour."""
+
+    limit: Limit
+    share: float
+
+    @property
+    def until_now(self) -> Limit:
+        """What may be spent until the end of this hour."""
+        return self.limit.scaled(self.share)
+
+
 class NoRoomError(Exception):
     """There is no room for a reservation; whatever the transaction did is undone.
 
     Attributes:
-        reservation: BUSY or SPENT.
+        reservation: BUSY, PACED or SPENT.
     """
 
     def __init__(self, reservation: Reservation) -> None:
@@ -112,79 +144,85 @@ def begin_period(period: Period, *, now: datetime) -> datetime:
 
 def hold(
     connection: Connection[TupleRow],
-    evaluation: Mapping[str, Any],
+    row: Mapping[str, Any],
     *,
     worst: WorstCase,
-    limits: Sequence[Limit],
+    limits: Sequence[PacedLimit],
     now: datetime,
-    note: str = NOTE,
+    holder: Holder,
 ) -> bool:
-    """Reserves the worst case within all limits.
+    """Reserves the worst case within all limits, as they are paced.
 
     Args:
         connection: in a transaction.
-        evaluation: the columns that name it, and `starts`, which names the claim.
+        row: the columns that name what is to be judged, and `starts`, which names the claim.
         worst: of one evaluation; its cost counts as 0 only where no limit is in dollars.
         limits: of the judge, at most one a period.
         now: decides which periods are meant.
-        note: writes the reservation into the row that holds it: NOTE, or NOTE_CHECK for a check.
+        holder: whose table the row is in.
 
     Returns:
-        False when this claim does not run the evaluation any more, or holds something already.
+        False when this claim does not run it any more, or holds something already.
 
     Raises:
         NoRoomError: it does not fit: the block must end with it, so that nothing stays reserved.
     """
     amounts = {"calls": worst.calls, "tokens": worst.tokens, "usd": worst.cost_usd or 0.0}
-    if connection.execute(note, {**evaluation, **amounts, "now": now}).fetchone() is None:
+    if connection.execute(holder.note, {**row, **amounts, "now": now}).fetchone() is None:
         return False
-    by_period = {limit.period: limit for limit in limits}
+    by_period = {paced.limit.period: paced for paced in limits}
     for period in PERIODS:
         # a period without a limit is kept too: it is what the limit of tomorrow's settings starts from
-        limit = by_period.get(period)
-        columns = {
-            **amounts,
-            **_name_period(evaluation["judge"], period, now=now),
-            "most_calls": limit and limit.calls,
-            "most_tokens": limit and limit.tokens,
-            "most_usd": limit and limit.usd,
-        }
+        paced = by_period.get(period, PacedLimit(Limit(period=period), share=1.0))
+        columns = {**amounts, **_name_period(row["judge"], period, now=now)}
         connection.execute(_OPEN, columns)
-        if connection.execute(_HOLD, columns).fetchone() is None:
-            room = connection.execute(_HAS_ROOM, columns).fetchone()
-            raise NoRoomError(Reservation.BUSY if room and room[0] else Reservation.SPENT)
+        if connection.execute(_HOLD, {**columns, **_list_most(paced.until_now)}).fetchone() is None:
+            raise NoRoomError(_explain(connection, columns, paced))
     return True
+
+
+def _explain(connection: Connection[TupleRow], columns: Mapping[str, Any], paced: PacedLimit) -> Reservation:
+    """Why there is no room: others hold it, its hour has not come yet, or it is spent."""
+    for limit, answer in ((paced.until_now, Reservation.BUSY), (paced.limit, Reservation.PACED)):
+        room = connection.execute(_HAS_ROOM, {**columns, **_list_most(limit)}).fetchone()
+        if room and room[0]:
+            return answer
+    return Reservation.SPENT
+
+
+def _list_most(limit: Limit) -> dict[str, Any]:
+    return {"most_calls": limit.calls, "most_tokens": limit.tokens, "most_usd": limit.usd}
 
 
 def give_back(
     connection: Connection[TupleRow],
-    evaluation: Mapping[str, Any],
+    row: Mapping[str, Any],
     held: Sequence[Any],
     *,
     calls: Sequence[JudgeCall],
-    empty: str = _EMPTY,
+    holder: Holder,
 ) -> None:
-    """Empties an evaluation's reservation and counts what was spent instead, in the periods it was made in.
+    """Empties a row's reservation and counts what was spent instead, in the periods it was made in.
 
     What a call does not tell of its tokens or its price counts as its part of the reservation: an unknown
     price is not 0.
 
     Args:
-        connection: in a transaction that has locked the evaluation's row.
-        evaluation: the columns that name it.
+        connection: in a transaction that has locked the row.
+        row: the columns that name it.
         held: the columns HELD of its row; null where it holds nothing.
         calls: of the run; none where it ended before anything was asked, or its worker died.
-        empty: takes the reservation out of the row; EMPTY_CHECK for a check.
+        holder: whose table the row is in.
     """
     reserved_calls, reserved_tokens, reserved_usd, reserved_at = held
     if reserved_at is None:
         return
-    connection.execute(empty, evaluation)
+    connection.execute(holder.empty, row)
     answered = [call for call in calls if call.is_answered]
     parts = max(1, reserved_calls)
     _settle(
         connection,
-        evaluation["judge"],
+        row["judge"],
         now=reserved_at,
         held_calls=reserved_calls,
         held_tokens=reserved_tokens,
@@ -200,9 +238,14 @@ def give_back(
 def charge(
     connection: Connection[TupleRow], judge: str, calls: Sequence[JudgeCall], *, now: datetime
 ) -> None:
-    """Counts the calls of a run whose reservation somebody else has given back: they were paid, too."""
+    """Counts the calls of a run whose reservation somebody else has given back: they were paid, too.
+
+    They count in the present hour and day, which may be others than those of the reservation.
+    """
     answered = [call for call in calls if call.is_answered]
     if calls:
+        for period in PERIODS:
+            connection.execute(_REOPEN, _name_period(judge, period, now=now))
         _settle(
             connection,
             judge,

@@ -66,6 +66,13 @@ RETURNING scorer
 """
 
 
+ADD_SPENDING = """calls = coalesce(calls, 0) + %(calls)s,
+    tokens_in = CASE WHEN calls IS NULL THEN 0 ELSE tokens_in END + %(tokens_in)s::int,
+    tokens_out = CASE WHEN calls IS NULL THEN 0 ELSE tokens_out END + %(tokens_out)s::int,
+    cost_usd = CASE WHEN calls IS NULL THEN 0 ELSE cost_usd END + %(cost_usd)s::float8"""
+"""Of an UPDATE: what a run has spent beside what the row tells of earlier ones."""
+
+
 class JudgedResult(NamedTuple):
     """A result and whose it is."""
 

@@ -16,8 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from psycopg.rows import dict_row
 
 from ragsonde.storage.engine import pipelined_transaction
-from ragsonde.storage.reservations import HELD, charge, give_back
-from ragsonde.storage.result_rows import JudgedResult, insert_calls, insert_results, sum_spending
+from ragsonde.storage.reservations import EVALUATION, HELD, charge, give_back
+from ragsonde.storage.result_rows import (
+    ADD_SPENDING,
+    JudgedResult,
+    insert_calls,
+    insert_results,
+    sum_spending,
+)
 from ragsonde.storage.trace_rows import (
     SELECT_TRACE,
     list_key_columns,
@@ -49,34 +55,27 @@ WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s 
 RETURNING starts, unfinished_starts, attempts, created_at, {HELD}
 """  # noqa: S608  # constants
 
+_OF_THIS_RUN = f"""WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s
+  AND revision = %(revision)s AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
+  AND starts = %(starts)s AND unfinished_starts > 0 AND (state = ANY(%(sources)s) OR state = 'superseded')
+RETURNING state, calls, {HELD}"""
+"""Superseded with unfinished starts: a newer revision came while we were running."""
+
 _FINISH = f"""
 UPDATE evaluation
 SET state = CASE WHEN state = 'superseded' THEN state ELSE %(state)s END, cause = %(cause)s,
     unfinished_starts = 0, attempts = attempts + %(attempts)s, lease_until = NULL, next_attempt_at = NULL,
-    queued_until = NULL, finished_at = %(now)s, calls = coalesce(calls, 0) + %(calls)s,
-    tokens_in = CASE WHEN calls IS NULL THEN 0 ELSE tokens_in END + %(tokens_in)s::int,
-    tokens_out = CASE WHEN calls IS NULL THEN 0 ELSE tokens_out END + %(tokens_out)s::int,
-    cost_usd = CASE WHEN calls IS NULL THEN 0 ELSE cost_usd END + %(cost_usd)s::float8
-WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
-  AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
-  AND starts = %(starts)s AND unfinished_starts > 0 AND (state = ANY(%(sources)s) OR state = 'superseded')
-RETURNING state, calls, {HELD}
+    queued_until = NULL, finished_at = %(now)s, {ADD_SPENDING}
+{_OF_THIS_RUN}
 """  # noqa: S608  # constants
-"""Superseded with unfinished starts: a newer revision came while we were running."""
 
 _POSTPONE = f"""
 UPDATE evaluation
 SET state = CASE WHEN state = 'superseded' THEN state ELSE 'waiting' END, cause = %(cause)s,
     unfinished_starts = 0, lease_until = NULL, queued_until = NULL,
     next_attempt_at = CASE WHEN state = 'superseded' THEN NULL ELSE %(until)s END,
-    finished_at = CASE WHEN state = 'superseded' THEN %(now)s END, calls = coalesce(calls, 0) + %(calls)s,
-    tokens_in = CASE WHEN calls IS NULL THEN 0 ELSE tokens_in END + %(tokens_in)s::int,
-    tokens_out = CASE WHEN calls IS NULL THEN 0 ELSE tokens_out END + %(tokens_out)s::int,
-    cost_usd = CASE WHEN calls IS NULL THEN 0 ELSE cost_usd END + %(cost_usd)s::float8
-WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
-  AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
-  AND starts = %(starts)s AND unfinished_starts > 0 AND (state = ANY(%(sources)s) OR state = 'superseded')
-RETURNING state, calls, {HELD}
+    finished_at = CASE WHEN state = 'superseded' THEN %(now)s END, {ADD_SPENDING}
+{_OF_THIS_RUN}
 """  # noqa: S608  # constants
 
 _SHED = f"""
@@ -84,10 +83,7 @@ UPDATE evaluation
 SET state = CASE WHEN state = 'superseded' THEN state ELSE 'shed' END, cause = %(cause)s,
     unfinished_starts = 0, lease_until = NULL, queued_until = NULL, next_attempt_at = NULL,
     finished_at = %(now)s
-WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
-  AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
-  AND starts = %(starts)s AND unfinished_starts > 0 AND (state = ANY(%(sources)s) OR state = 'superseded')
-RETURNING state, calls, {HELD}
+{_OF_THIS_RUN}
 """  # noqa: S608  # constants
 """Running, and so by way of waiting: nothing was asked."""
 
@@ -122,9 +118,9 @@ def claim_evaluation(
         found = claim.fetchone()
         if found is None:
             return None
-        *start_columns, calls_held, tokens_held, usd_held, held_at = found
-        start = _Start(*start_columns)
-        give_back(connection, columns, (calls_held, tokens_held, usd_held, held_at), calls=())
+        starts, unfinished_starts, attempts, created_at, *held = found
+        start = _Start(starts, unfinished_starts, attempts, created_at)
+        give_back(connection, columns, held, calls=(), holder=EVALUATION)
         row = texts.fetchone()
     is_expired = row is None or not row["has_texts"]
     return ClaimedEvaluation(
@@ -224,7 +220,7 @@ def _end_run(
         charge(connection, columns["judge"], calls, now=columns["now"])
         return None
     state, total, *held = ended
-    give_back(connection, columns, held, calls=calls)
+    give_back(connection, columns, held, calls=calls, holder=EVALUATION)
     insert_calls(connection, columns, calls, total=total)
     return EvaluationState(state)
 

@@ -158,6 +158,7 @@ class EvaluationRow(EvaluationColumns, Tables):
         Index("ix_evaluation_created_at", "created_at", **_BRIN),
         Index("ix_evaluation_waiting", "next_attempt_at", postgresql_where=text("state = 'waiting'")),
         Index("ix_evaluation_running", "lease_until", postgresql_where=text("state = 'running'")),
+        Index("ix_evaluation_reserved", "reserved_at", postgresql_where=text("reserved_at IS NOT NULL")),
         _BY_DAY,
     )
 
@@ -196,6 +197,7 @@ class AssessmentRow(EvaluationColumns, Tables):
         PrimaryKeyConstraint(*EVALUATION_KEY),
         Index("ix_assessment_fingerprint_content_hash", "fingerprint", "content_hash"),
         Index("ix_assessment_created_at", "created_at", **_BRIN),
+        Index("ix_assessment_cached", "created_at", postgresql_where=text("is_cached")),
         _BY_DAY,
     )
 
