@@ -66,3 +66,14 @@ def test_a_module_that_raises_is_told(capsys):
 
     assert code == 2
     assert "importing it raised RuntimeError: no index; mend the module" in err
+
+
+def test_a_budget_in_dollars_for_a_model_of_unknown_price_is_told(capsys):
+    Path("ragsonde.yaml").write_text(
+        "judges: [{name: gpt, kind: litellm, model: openai/nobody-lists-it, budget: {usd_per_day: 5}}]"
+    )
+    with pytest.raises(SystemExit) as ended:
+        run(["check-config"])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert err.startswith("ragsonde: judges[0].model: 'openai/nobody-lists-it' has no price")

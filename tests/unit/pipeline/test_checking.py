@@ -82,7 +82,7 @@ def test_a_judge_that_was_too_slow_is_asked_again_and_its_calls_are_kept():
     assert [name for name, _ in stages.sink.told] == ["on_calls"]
 
 
-@pytest.mark.parametrize("answer", [Reservation.BUSY, Reservation.SPENT])
+@pytest.mark.parametrize("answer", [Reservation.BUSY, Reservation.PACED, Reservation.SPENT])
 def test_without_room_in_the_budget_nothing_is_asked(answer):
     judge, store, stages = run(budgets=FakeBudgets(answer))
     check(KEY, stages)
