@@ -17,6 +17,7 @@ from ragsonde.storage.judge_states import read_paused
 from ragsonde.storage.reservations import begin_period
 from ragsonde.storage.sample_rates import HourlyRate, count_looked_at, read_profile, read_rates, write_rates
 from ragsonde.storage.spending import read_spent, write_profile
+from ragsonde.storage.stale_reservations import release_stale_reservations
 from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.spending import Period
 
@@ -31,11 +32,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-RATES, BUDGETS, PAUSES, AGREEMENT = "rates", "budgets", "pauses", "agreement"
-JUDGE_JOB_NAMES = (RATES, BUDGETS, PAUSES, AGREEMENT)
+RATES, BUDGETS, RESERVATIONS = "rates", "budgets", "reservations"
+PAUSES, AGREEMENT = "pauses", "agreement"
+JUDGE_JOB_NAMES = (RATES, BUDGETS, RESERVATIONS, PAUSES, AGREEMENT)
 RATE_SECONDS = 60.0
 BUDGET_SECONDS = 15.0
 PAUSE_SECONDS = 15.0
+RESERVATION_SECONDS = 60.0
+RESERVATIONS_AT_ONCE = 500
 AGREEMENT_SECONDS = 60.0
 HOUR = timedelta(hours=1)
 
@@ -60,6 +64,7 @@ class JudgeChores:
         return (
             Job(name=RATES, interval_seconds=RATE_SECONDS, run=self.set_rates),
             Job(name=BUDGETS, interval_seconds=BUDGET_SECONDS, run=self.show_budgets, is_exclusive=False),
+            Job(name=RESERVATIONS, interval_seconds=RESERVATION_SECONDS, run=self.release_reservations),
             Job(name=PAUSES, interval_seconds=PAUSE_SECONDS, run=self.show_pauses, is_exclusive=False),
             Job(
                 name=AGREEMENT,
@@ -111,6 +116,12 @@ class JudgeChores:
             if judge in by_name
         }
         self.series.replace(JUDGE_SAMPLE_RATE, rates, weights=dict.fromkeys(rates, 1.0))
+
+    def release_reservations(self) -> None:
+        """Gives back what runs hold of a budget that nobody will end any more."""
+        released = release_stale_reservations(self.engine, now=self.clock.now(), limit=RESERVATIONS_AT_ONCE)
+        if released:
+            logger.warning("reservations_released", extra={"reservations": released})
 
     def show_pauses(self) -> None:
         """Shows for each judge whether it is paused."""

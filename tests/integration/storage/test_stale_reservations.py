@@ -6,6 +6,9 @@ import pytest
 
 from fakes.clock import NOON
 from fakes.evaluations import make_trace, plan_paid
+from ragsonde.exposition.registry import Series
+from ragsonde.exposition.series import MONITOR_SERIES
+from ragsonde.judge_jobs import JudgeChores
 from ragsonde.storage.late_changes import withdraw_record
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.spending import Period, Reservation, WorstCase
@@ -70,3 +73,20 @@ def test_so_many_are_released_at_once_and_the_oldest_first(engine):
     assert desk.sweep(limit=2) == 2
     assert desk.reserved()[0][0] == 3, "the newest holds three"
     assert desk.sweep(limit=2) == 1
+
+
+def test_the_monitor_releases_them_each_minute(engine, caplog):
+    desk = Desk(engine, per_day(calls=4))
+    dead = desk.claim()
+    desk.reserve(dead)
+    withdraw_record(engine, dead.key.trace, now=desk.clock.now())
+    chores = JudgeChores(
+        engine=engine, judges=(), fingerprints={}, series=Series(MONITOR_SERIES), clock=desk.clock
+    )
+    (job,) = [job for job in chores.build_jobs() if job.name == "reservations"]
+    assert (job.interval_seconds, job.is_exclusive) == (60, True)
+    desk.clock.advance(seconds=200)
+    job.run()
+    job.run()
+    assert desk.reserved() == [(0, 0, pytest.approx(0))]
+    assert [record.message for record in caplog.records] == ["reservations_released"]
