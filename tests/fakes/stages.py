@@ -6,6 +6,7 @@ from fakes.assessment_cache import FakeAssessmentCache
 from fakes.budgets import FakeBudgets
 from fakes.check_store import FakeCheckStore
 from fakes.clock import FakeClock
+from fakes.sample_rates import FixedRates
 from fakes.sink import FakeSink
 from fakes.span_buffer import FakeSpanBuffer
 from fakes.stores import FakeParkingStore, FakeTraceStore
@@ -16,7 +17,6 @@ from ragsonde.intake.isolation import ThreadIsolation
 from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.stages import Stages
 from ragsonde.resolving.resolver import UserCodeResolver
-from ragsonde.sampling import FixedRates
 from ragsonde.scoring.table import build_scorers
 
 

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from ragsonde.budget_forecast import NEARLY_SPENT, measure_spent
 from ragsonde.exposition.labels import judge_label
-from ragsonde.exposition.series import JUDGE_AGREEMENT, JUDGE_BUDGET_RATIO, JUDGE_PAUSED, JUDGE_SAMPLE_RATE
+from ragsonde.exposition.series import (
+    JUDGE_AGREEMENT,
+    JUDGE_BUDGET_RATIO,
+    JUDGE_BUDGET_WARNING,
+    JUDGE_PAUSED,
+    JUDGE_SAMPLE_RATE,
+)
+from ragsonde.judge_rates import list_due, plan_rates
 from ragsonde.judging.options import JudgeKind
 from ragsonde.monitor import Job
-from ragsonde.sampling import choose_rate, foresee_share, foresee_traces, measure_spent
 from ragsonde.storage.judge_agreement import JudgeName, count_agreement
 from ragsonde.storage.judge_states import read_paused
 from ragsonde.storage.reservations import begin_period
-from ragsonde.storage.sample_rates import HourlyRate, count_looked_at, read_profile, read_rates, write_rates
-from ragsonde.storage.spending import read_spent, write_profile
+from ragsonde.storage.sample_rates import read_rates, write_rates
+from ragsonde.storage.spending import read_spent
 from ragsonde.storage.stale_reservations import release_stale_reservations
 from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.spending import Period
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from sqlalchemy import Engine
 
@@ -58,6 +66,7 @@ class JudgeChores:
     fingerprints: Mapping[str, str]
     series: Series
     clock: Clock
+    _warned: dict[tuple[str, Period], datetime] = field(default_factory=dict)
 
     def build_jobs(self) -> tuple[Job, ...]:
         """All jobs, as the monitor runs them."""
@@ -75,44 +84,36 @@ class JudgeChores:
         )
 
     def set_rates(self) -> None:
-        """Writes the rates of this hour for every app and judge that had traces in the last one, once.
-
-        A floor raises a rate, a budget that would not last lowers it.
-        """
+        """Writes the rates of this hour, once; those of a judge anew when its configured rate has changed."""
         hour = begin_period(Period.HOUR, now=self.clock.now())
-        if any(starts_at == hour for starts_at, _ in read_rates(self.engine, now=hour).values()):
+        due = list_due(self.engine, self.judges, hour=hour)
+        if not due:
             return
-        counts = count_looked_at(self.engine, since=hour - HOUR, until=hour)
-        rates: list[HourlyRate] = []
-        for options in self.judges:
-            of_apps = {app: count for (app, judge), count in counts.items() if judge == options.name}
-            share = self._find_affordable(options, sum(of_apps.values()))
-            for app, count in of_apps.items():
-                rate = choose_rate(
-                    options.sample, floor=options.min_per_hour, last_hour=count, affordable_share=share
-                )
-                rates.append(
-                    HourlyRate(app, options.name, rate.value, options.sample, rate.cause.value, count)
-                )
-        written = write_rates(self.engine, rates, hour=hour)
+        written = write_rates(
+            self.engine, plan_rates(self.engine, due, self.fingerprints, hour=hour), hour=hour
+        )
         if written:
             logger.info("sample_rates_set", extra={"rates": written, "hour": hour.isoformat()})
 
     def show_budgets(self) -> None:
-        """Shows how much of each limit is spent or reserved, and the rates in force."""
+        """Shows how much of each limit is spent or reserved, which are nearly so, and the rates in force."""
         now = self.clock.now()
         ratios: dict[tuple[str, ...], float] = {}
-        rates: dict[tuple[str, ...], float]
         for options in self.judges:
-            label = self._label(options)
             for limit in options.budget.limits if options.budget else ():
                 spent = read_spent(self.engine, options.name, period=limit.period, now=now)
-                ratios[label, limit.period.value] = measure_spent(spent, limit)
+                ratio = measure_spent(spent, limit)
+                ratios[self._label(options), limit.period.value] = ratio
+                if ratio >= NEARLY_SPENT:
+                    self._warn(options.name, limit.period, ratio=ratio, now=now)
         self.series.replace(JUDGE_BUDGET_RATIO, ratios)
-        by_name = {options.name: self._label(options) for options in self.judges}
-        rates = {
-            (by_name[judge], show_app(app)): rate
-            for (app, judge), (_, rate) in read_rates(self.engine, now=now).items()
+        self.series.replace(
+            JUDGE_BUDGET_WARNING, {labels: float(ratio >= NEARLY_SPENT) for labels, ratio in ratios.items()}
+        )
+        by_name = {options.name: options for options in self.judges}
+        rates: dict[tuple[str, ...], float] = {
+            (self._label(by_name[judge]), show_app(app)): stored.apply(by_name[judge].sample)
+            for (app, judge), stored in read_rates(self.engine, now=now).items()
             if judge in by_name
         }
         self.series.replace(JUDGE_SAMPLE_RATE, rates, weights=dict.fromkeys(rates, 1.0))
@@ -161,21 +162,13 @@ class JudgeChores:
     def _label(self, options: JudgeOptions) -> str:
         return judge_label(options.name, self.fingerprints[options.name])
 
-    def _find_affordable(self, options: JudgeOptions, last_hour: int) -> float | None:
-        """Which share of what would be spent until midnight (UTC) the day's limits can pay; None: not known.
-
-        What is to come is guessed from the last hour and the profile of the week, at what an evaluation has
-        cost today.
-        """
-        daily = [
-            limit for limit in (options.budget.limits if options.budget else ()) if limit.period is Period.DAY
-        ]
-        if not daily:
-            return None
-        now = self.clock.now()
-        shares = read_profile(self.engine, options.name, now=now)
-        if shares is not None:
-            write_profile(self.engine, options.name, self.fingerprints[options.name], shares=shares)
-        spent = read_spent(self.engine, options.name, period=Period.DAY, now=now)
-        to_come = foresee_traces(last_hour, shares, hour=now.hour) * options.sample
-        return min((foresee_share(spent, limit, runs=to_come) for limit in daily), default=None)
+    def _warn(self, judge: str, period: Period, *, ratio: float, now: datetime) -> None:
+        """Logs that a budget is nearly spent, once a period."""
+        starts_at = begin_period(period, now=now)
+        if self._warned.get((judge, period)) == starts_at:
+            return
+        self._warned[judge, period] = starts_at
+        logger.warning(
+            "budget_nearly_spent",
+            extra={"judge": judge, "period": period.value, "spent_share": round(ratio, 3)},
+        )

@@ -39,6 +39,7 @@ REFERENCE = [
     ("judge_circuit_open", "gauge", "judge model"),
     ("judge_paused", "snapshot", "judge"),
     ("judge_budget_ratio", "snapshot", "judge period"),
+    ("judge_budget_warning", "snapshot", "judge period"),
     ("judge_sample_rate", "snapshot", "judge app"),
     ("judge_agreement_ratio", "snapshot", "judge against app suspected"),
     ("judge_model_epoch", "snapshot", "judge"),

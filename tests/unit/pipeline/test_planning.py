@@ -1,10 +1,10 @@
 import pytest
 
 from fakes.judge import FakeJudge
+from fakes.sample_rates import FixedRates
 from fakes.traces import make_trace
 from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.planning import plan_evaluations
-from ragsonde.sampling import FixedRates
 from ragsonde.scoring.table import build_scorers
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import EvaluationState

@@ -154,7 +154,9 @@ class JudgeOptions(Value):
         path: of the recorded verdicts.
         scorers: instance names of those it judges for; `all` is every one.
         match: which traces it judges; the others are `filtered` for it.
-        min_per_hour: a floor: where fewer traces of an app would be judged in an hour, its rate is raised.
+        min_per_hour: a floor: each hour an app's rate is raised so that so many of its traces would be judged
+            if as many came as in the last hour that had any. An app that nothing came from for a day has the
+            configured rate until the next hour begins.
         budget: what it may spend.
         fallbacks: models that are asked in turn where its own cannot answer.
         max_context_tokens: of all contexts in one call; more are split over `max_calls` calls, then cut at

@@ -50,8 +50,23 @@ class HourlyRate(NamedTuple):
     traces: int
 
 
+class StoredRate(NamedTuple):
+    """The newest rate that was written for an app and judge; the settings it was chosen from may be gone."""
+
+    starts_at: datetime
+    rate: float
+    configured: float
+
+    def apply(self, configured: float) -> float:
+        """The rate in force: this one, as long as the settings still say what it was chosen from."""
+        return self.rate if self.configured == configured else configured
+
+
 class PostgresSampleRates:
     """The `ports.SampleRates` over the table `sample_rate`; read again every 30 s.
+
+    A rate that was chosen from another configured one than this process has is none: what people set holds at
+    once, before the monitor has written anything.
 
     While it cannot be read, what was read last holds, as long as its hour lasts: no trace waits for its rate.
 
@@ -67,7 +82,7 @@ class PostgresSampleRates:
         self._configured = dict(configured)
         self._lock = threading.Lock()
         self._read_at: datetime | None = None
-        self._rates: dict[tuple[str, str], tuple[datetime, float]] = {}
+        self._rates: dict[tuple[str, str], StoredRate] = {}
 
     def find(self, app: str, judge: str) -> float:
         """The rate in force, 0..1."""
@@ -78,9 +93,10 @@ class PostgresSampleRates:
                 self._read_at = now
         if is_stale:
             self._refresh(now)
-        starts_at, rate = self._rates.get((app, judge), (None, 0.0))
-        is_in_force = starts_at is not None and now - starts_at < LONGEST_FORCE
-        return rate if is_in_force else self._configured[judge]
+        configured = self._configured[judge]
+        stored = self._rates.get((app, judge))
+        is_in_force = stored is not None and now - stored.starts_at < LONGEST_FORCE
+        return stored.apply(configured) if stored is not None and is_in_force else configured
 
     def _refresh(self, now: datetime) -> None:
         try:
@@ -89,20 +105,39 @@ class PostgresSampleRates:
             logger.warning("sample_rates_not_read", extra={"error": type(error).__name__})
 
 
-def read_rates(engine: Engine, *, now: datetime) -> dict[tuple[str, str], tuple[datetime, float]]:
-    """By app and judge, the newest rate that has begun, with when it began.
+def read_rates(engine: Engine, *, now: datetime) -> dict[tuple[str, str], StoredRate]:
+    """By app and judge, the newest rate that has begun.
 
     Raises:
         DatabaseLostError: Postgres is away.
     """
     row = SampleRateRow
     query = (
-        select(row.app, row.judge, row.starts_at, row.rate)
+        select(row.app, row.judge, row.starts_at, row.rate, row.configured)
         .where(row.starts_at <= now, row.starts_at > now - LONGEST_FORCE)
         .order_by(row.starts_at)
     )
     with translating_losses(), engine.connect() as connection:
-        return {(app, judge): (starts_at, rate) for app, judge, starts_at, rate in connection.execute(query)}
+        return {
+            (app, judge): StoredRate(starts_at, rate, configured)
+            for app, judge, starts_at, rate, configured in connection.execute(query)
+        }
+
+
+def read_last_counts(engine: Engine, *, since: datetime) -> dict[tuple[str, str], int]:
+    """By app and judge, how many traces came in the last hour with any, of those that ended since then.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    row = SampleRateRow
+    query = (
+        select(row.app, row.judge, row.traces)
+        .where(row.starts_at > since, row.traces > 0)
+        .order_by(row.starts_at)
+    )
+    with translating_losses(), engine.connect() as connection:
+        return {(app, judge): traces for app, judge, traces in connection.execute(query)}
 
 
 def count_looked_at(engine: Engine, *, since: datetime, until: datetime) -> dict[tuple[str, str], int]:
@@ -129,10 +164,10 @@ def count_looked_at(engine: Engine, *, since: datetime, until: datetime) -> dict
 def write_rates(engine: Engine, rates: Sequence[HourlyRate], *, hour: datetime) -> int:
     """Stores the rates of the hour that begins then, and forgets those over a week old.
 
-    A rate that is stored already stays: within an hour it never changes.
+    A rate that is stored already stays: within an hour it changes only when the configured one has.
 
     Returns:
-        How many were new.
+        How many were new or changed.
 
     Raises:
         DatabaseLostError: Postgres is away.
@@ -142,8 +177,14 @@ def write_rates(engine: Engine, rates: Sequence[HourlyRate], *, hour: datetime) 
         if not rates:
             return 0
         rows = [{**rate._asdict(), "starts_at": hour} for rate in rates]
-        statement = insert(SampleRateRow).on_conflict_do_nothing().returning(SampleRateRow.app)
-        return len(connection.execute(statement, rows).all())
+        statement = insert(SampleRateRow)
+        new = statement.excluded
+        statement = statement.on_conflict_do_update(
+            index_elements=["app", "judge", "starts_at"],
+            set_={"rate": new.rate, "configured": new.configured, "cause": new.cause},
+            where=SampleRateRow.configured != new.configured,
+        )
+        return len(connection.execute(statement.returning(SampleRateRow.app), rows).all())
 
 
 def read_profile(engine: Engine, judge: str, *, now: datetime) -> tuple[float, ...] | None:

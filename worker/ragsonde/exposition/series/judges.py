@@ -77,10 +77,17 @@ JUDGE_BUDGET_RATIO = Declaration(
     help="Spent and reserved over what a judge may spend in the present hour or day (UTC).",
     labels=("judge", "period"),
 )
+JUDGE_BUDGET_WARNING = Declaration(
+    name="judge_budget_warning",
+    kind=Kind.SNAPSHOT,
+    help="1 while at least 80 % of what a judge may spend in the present hour or day is spent or reserved.",
+    labels=("judge", "period"),
+)
 JUDGE_SAMPLE_RATE = Declaration(
     name="judge_sample_rate",
     kind=Kind.SNAPSHOT,
-    help="Share of an app's traces that a judge looks at, where a floor or a budget has set it.",
+    help="Rate in force for an app's traces under a judge, floor and budget included, as written each hour; "
+    "an app without traces for a day has none and the configured rate.",
     labels=("judge", "app"),
 )
 JUDGE_AGREEMENT = Declaration(
