@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from fakes.clock import FakeClock
-from fakes.evaluations import PAID, make_assessment, make_calls, make_result, make_trace, plan_paid
-from ragsonde.cli.cost import TRACES_TO_SEE, estimate_days, show_cost
+from fakes.evaluations import (
+    FREE,
+    PAID,
+    make_assessment,
+    make_calls,
+    make_result,
+    make_trace,
+    plan_free,
+    plan_paid,
+)
+from ragsonde.cli.cost import count_days, estimate_days, show_cost, tell_drops
 from ragsonde.cli.main import run
 from ragsonde.storage.costs import DayCost, sum_costs
+from ragsonde.storage.tables import EvaluationRow
 from ragsonde_schemas.evaluation import EvaluationState
 from services.stores import PostgresStores
 
@@ -47,7 +57,7 @@ def stores(own_engine):
 
 
 def test_a_day_is_told_with_what_is_known_and_what_is_not(own_engine, stores):  # noqa: ARG001
-    (line,) = sum_costs(own_engine, since=TODAY)
+    (line,) = sum_costs(own_engine, day=TODAY.date())
     assert line == DayCost(
         day=TODAY.date(),
         judge=PAID,
@@ -61,18 +71,74 @@ def test_a_day_is_told_with_what_is_known_and_what_is_not(own_engine, stores):  
         tokens_out=150,
         cost_usd=0.01,
         unpriced=1,
+        judged_by_app={"shop": 3},
     )
     assert line.effective_rate == pytest.approx(3 / 7)
     assert show_cost(line) == "0.0100 + 1 of unknown price"
 
 
-def test_the_time_to_see_a_drop_follows_from_what_is_judged():
-    line = DayCost(
-        day=TODAY.date(), judge=PAID, looked_at=1000, judged=500, cached=0, shed=0, sampled_out=500,
-        calls=500, tokens_in=0, tokens_out=0, cost_usd=0.0, unpriced=0,
+def test_each_day_has_what_was_born_on_it(own_engine, stores):
+    late = TODAY.replace(hour=23, minute=59, second=59)
+    PostgresStores(FakeClock(late), own_engine).traces.admit(
+        make_trace("late", occurred_at=TODAY), (plan_free(), plan_paid())
+    )
+    next_day = PostgresStores(FakeClock(late + timedelta(seconds=1)), own_engine)
+    next_day.traces.admit(make_trace("next", occurred_at=TODAY), (plan_free(),))
+    judge(PostgresStores(FakeClock(late), own_engine), 99, cached=True)
+    lines = {line.judge: line for line in sum_costs(own_engine, day=TODAY.date())}
+    assert (lines[PAID].looked_at, lines[PAID].cached, lines[PAID].judged) == (9, 2, 4)
+    assert (lines[FREE].looked_at, lines[FREE].judged, lines[FREE].calls) == (1, 1, 0)
+    (line,) = sum_costs(own_engine, day=TODAY.date() + timedelta(days=1))
+    assert (line.judge, line.looked_at) == (FREE, 1)
+    assert stores is not None
+
+
+def test_verdicts_of_an_earlier_trace_count_as_judged_after_a_revision(own_engine, stores):
+    with own_engine.begin() as connection:
+        connection.execute(
+            EvaluationRow.__table__.update().where(EvaluationRow.trace_id == "t-3").values(state="superseded")
+        )
+    (line,) = sum_costs(own_engine, day=TODAY.date())
+    assert (line.judged, line.cached, line.judged_by_app) == (3, 1, {"shop": 3})
+    assert stores is not None
+
+
+@pytest.mark.parametrize(("app", "judged"), [("shop", 3), ("other", None)])
+def test_one_app_alone(own_engine, stores, app, judged):
+    lines = sum_costs(own_engine, day=TODAY.date(), app=app)
+    assert next((line.judged for line in lines), None) == judged
+    assert sum_costs(own_engine, day=TODAY.date(), judge="other") == ()
+    assert stores is not None
+
+
+def make_line(*, days_ago=0, **judged_by_app):
+    judged = sum(judged_by_app.values())
+    day = TODAY.date() - timedelta(days=days_ago)
+    return DayCost(
+        day=day, judge=PAID, looked_at=10 * judged, judged=judged, cached=0, shed=0, sampled_out=9 * judged,
+        calls=judged, tokens_in=0, tokens_out=0, cost_usd=0.0, unpriced=0, judged_by_app=judged_by_app,
     )  # fmt: skip
-    assert estimate_days([line], drop=0.10, days=1) == pytest.approx(TRACES_TO_SEE[0.10] / 500)
-    assert estimate_days([line.model_copy(update={"judged": 0})], drop=0.10, days=1) is None
+
+
+def test_today_counts_as_far_as_it_is_over():
+    early = TODAY.replace(hour=2, minute=24)
+    line = make_line(shop=100)
+    days = count_days([line], now=early)
+    assert days == pytest.approx(0.1)
+    # 100 in a tenth of a day are 1,000 a day, after which a drop of .10 is seen
+    assert estimate_days(100, drop=0.10, days=days) == pytest.approx(1.0)
+    yesterday = make_line(days_ago=1, shop=1000)
+    assert count_days([yesterday, line], now=early) == pytest.approx(1.1)
+    assert estimate_days(0, drop=0.10, days=days) is None
+
+
+def test_a_drop_is_told_for_each_of_the_largest_apps():
+    lines = [make_line(a=500, b=10, c=20, d=30), make_line(a=500)]
+    first, *rest, more = tell_drops(lines, days=1.0)
+    assert first.startswith(f"{PAID}, app a: at this rate a drop of 0.05 after 4.6 days, 0.10 after 1.0 days")
+    assert [sentence.partition(":")[0] for sentence in rest] == [f"{PAID}, app d", f"{PAID}, app c"]
+    assert more.startswith(f"{PAID}: 1 more")
+    assert tell_drops([make_line()], days=1.0) == [f"{PAID}: judged nothing, so no drop would be seen"]
 
 
 def test_the_command_prints_lines_for_people_and_for_scripts(database_url, stores, capsys):  # noqa: ARG001
@@ -84,6 +150,8 @@ def test_the_command_prints_lines_for_people_and_for_scripts(database_url, store
 
     shown = cost()
     assert "0.0100 + 1 of unknown price" in shown
-    assert "a drop of 0.05 after" in shown
+    assert "app shop: at this rate a drop of 0.05 after" in shown
+    assert "0.0100 + 1" in cost("--app", "shop")
+    assert "no judge looked at any trace" in cost("--app", "other")
     (line,) = json.loads(cost("--output", "json"))
     assert (line["calls"], line["unpriced"]) == (2, 1)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from collections import Counter
+from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,10 +12,11 @@ from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import require_current_schema
-from ragsonde.cli.terminal import make_console, make_table, show, write_json
+from ragsonde.cli.terminal import make_console, make_table, show, track, write_json
 from ragsonde.settings import read_settings
 from ragsonde.storage.costs import sum_costs
 from ragsonde.storage.engine import build_engine
+from ragsonde_schemas.app_name import show_app
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,12 +25,16 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     ("ragsonde cost", "the last seven days, a line a day and judge"),
+    ("ragsonde cost --app shop --judge gpt", "of one app alone"),
     ("ragsonde cost --days 30 --judge gpt --output json", "one judge's month, for scripts"),
 )
 
 TRACES_TO_SEE = {0.05: 4_600, 0.10: 1_000, 0.20: 160}
 """Judged traces after which a drop of the mean is seen, in the median of simulated streams of scores with the
 variance of real ones, at about one false alarm a year: about 5 / (drop - .02)^2."""
+
+SHOWN_APPS = 3
+"""So many apps are told how soon a drop is seen in them: those with the most traces judged."""
 
 _HEADINGS = ("day", "judge", "traces", "judged", "share", "shed", "calls", "tokens in", "out", "usd")
 
@@ -37,6 +43,7 @@ def cost(
     *,
     days: Annotated[int, typer.Option(min=1, max=400, help="So many days, today included.")] = 7,
     judge: Annotated[str | None, typer.Option(help="Only this judge.")] = None,
+    app: Annotated[str | None, typer.Option(help="Only this app.")] = None,
     config: ConfigOption = None,
     database_url: DatabaseUrlOption = None,
     data_dir: DataDirOption = None,
@@ -46,29 +53,39 @@ def cost(
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     url = find_database_url(settings)
     require_current_schema(url)
-    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    now = datetime.now(UTC)
     engine = build_engine(url, application_name="ragsonde-cost", pool_size=1)
     try:
-        costs = sum_costs(engine, since=today - timedelta(days=days - 1), judge=judge)
+        dates = [now.date() - timedelta(days=back) for back in reversed(range(days))]
+        costs = [
+            line
+            for day in track(dates, total=days, description="summing days")
+            for line in sum_costs(engine, day=day, judge=judge, app=app)
+        ]
     finally:
         engine.dispose()
     if output is OutputForm.JSON:
         write_json([_describe(line) for line in costs])
     else:
-        _print_table(costs, days=days)
+        _print_table(costs, days=days, now=now)
 
 
-def estimate_days(costs: Sequence[DayCost], *, drop: float, days: int) -> float | None:
-    """After how many days a drop of the mean is seen, at the rate of these lines; None: never."""
-    judged = sum(line.judged for line in costs)
-    return TRACES_TO_SEE[drop] / (judged / days) if judged else None
+def count_days(costs: Sequence[DayCost], *, now: datetime) -> float:
+    """The days from the beginning of the first one (UTC) until now; today counts as far as it is over."""
+    first = min(line.day for line in costs)
+    return (now - datetime.combine(first, time(), tzinfo=UTC)) / timedelta(days=1)
+
+
+def estimate_days(judged: int, *, drop: float, days: float) -> float | None:
+    """After how many days a drop of the mean is seen where so many were judged in `days`; None: never."""
+    return TRACES_TO_SEE[drop] * days / judged if judged else None
 
 
 def _describe(line: DayCost) -> dict[str, Any]:
     return {**line.model_dump(mode="json"), "effective_rate": line.effective_rate}
 
 
-def _print_table(costs: Sequence[DayCost], *, days: int) -> None:
+def _print_table(costs: Sequence[DayCost], *, days: int, now: datetime) -> None:
     console = make_console()
     if not costs:
         console.print(show(f"no judge looked at any trace in the last {days} days"))
@@ -79,11 +96,36 @@ def _print_table(costs: Sequence[DayCost], *, days: int) -> None:
     console.print(table)
     for judge in sorted({line.judge for line in costs}):
         own = [line for line in costs if line.judge == judge]
+        for sentence in tell_drops(own, days=count_days(own, now=now)):
+            console.print(show(sentence, "dim"))
+
+
+def tell_drops(costs: Sequence[DayCost], *, days: float) -> list[str]:
+    """How soon a drop is seen, a sentence for each of the apps with the most traces judged.
+
+    Args:
+        costs: of one judge.
+        days: in which they came about.
+    """
+    judge = costs[0].judge
+    of_apps: Counter[str] = Counter()
+    for line in costs:
+        of_apps.update(line.judged_by_app)
+    sentences = []
+    for app, judged in of_apps.most_common(SHOWN_APPS):
         spans = [
-            f"{drop:.2f} after {_show_span(estimate_days(own, drop=drop, days=len(own)))}"
+            f"{drop:.2f} after {_show_span(estimate_days(judged, drop=drop, days=days))}"
             for drop in TRACES_TO_SEE
         ]
-        console.print(show(f"{judge}: at this rate a drop of {', '.join(spans)} would be seen", "dim"))
+        sentences.append(
+            f"{judge}, app {show_app(app)}: at this rate a drop of {', '.join(spans)} would be seen; "
+            "where it has several environments, later in each"
+        )
+    if len(of_apps) > SHOWN_APPS:
+        sentences.append(
+            f"{judge}: {len(of_apps) - SHOWN_APPS} more with fewer traces judged, so later: --app"
+        )
+    return sentences or [f"{judge}: judged nothing, so no drop would be seen"]
 
 
 def _list_cells(line: DayCost) -> tuple[str, ...]:

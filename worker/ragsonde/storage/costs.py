@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Integer, and_, case, cast, func, select
+from pydantic import Field
+from sqlalchemy import and_, func, select
 
 from ragsonde.storage.engine import translating_losses
-from ragsonde.storage.tables import AssessmentRow, CheckResultRow, EvaluationRow
+from ragsonde.storage.tables import AssessmentRow, CheckResultRow, CheckTraceRow, EvaluationRow
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.value import Value
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Mapping
 
     from sqlalchemy import ColumnElement, Engine, Select
     from sqlalchemy.orm import QueryableAttribute
 
-_KEY = ("day", "judge")
-_OF_TRACES = ("looked_at", "judged", "cached", "shed", "sampled_out")
+PART = timedelta(hours=6)
+"""So much of a day is summed by one statement: tens of millions a day are summed before its timeout."""
+LONGEST_WAIT = timedelta(days=2)
+"""An evaluation that was born earlier has ended."""
+
+_SUMS = (
+    *("looked_at", "judged", "cached", "shed", "sampled_out"),
+    *("calls", "tokens_in", "tokens_out", "cost_usd", "unpriced", "checks"),
+)
+_NEVER_LOOKED_AT = (EvaluationState.FILTERED.value, EvaluationState.NOT_EVALUABLE.value)
 
 
 class DayCost(Value):
@@ -28,7 +37,7 @@ class DayCost(Value):
     Attributes:
         looked_at: evaluations that the judge might have judged: all but filtered ones and those without
             anything to judge.
-        judged: those for which it was asked, or verdicts were taken from an earlier trace.
+        judged: those for which it was asked or scored, or verdicts were taken from an earlier trace.
         cached: of these, the latter.
         shed: left out because the budget was spent.
         sampled_out: left out by the rate.
@@ -38,6 +47,7 @@ class DayCost(Value):
         unpriced: evaluations with a call whose price is not known: they are not in `cost_usd`.
         checks: traces of the check set that were asked about: they are in calls, tokens, cost and `unpriced`
             and in nothing else.
+        judged_by_app: parts of `judged`; '' is the unknown app.
     """
 
     day: date
@@ -53,6 +63,7 @@ class DayCost(Value):
     cost_usd: float
     unpriced: int
     checks: int = 0
+    judged_by_app: dict[str, int] = Field(default_factory=dict)
 
     @property
     def effective_rate(self) -> float | None:
@@ -60,78 +71,115 @@ class DayCost(Value):
         return self.judged / self.looked_at if self.looked_at else None
 
 
-def sum_costs(engine: Engine, *, since: datetime, judge: str | None = None) -> tuple[DayCost, ...]:
-    """One line a day and judge, oldest first.
+def sum_costs(
+    engine: Engine, *, day: date, judge: str | None = None, app: str | None = None
+) -> tuple[DayCost, ...]:
+    """One line a judge that did anything on a day (UTC), by name.
 
     Args:
         engine: of this process.
-        since: evaluations born from then on.
+        day: by when evaluations were born.
         judge: only this one.
+        app: only this one; '' is the unknown app.
 
     Raises:
         DatabaseLostError: Postgres is away.
     """
-    evaluation, assessment = EvaluationRow, AssessmentRow
-    keys = ("trace_id", "app", "record_key", "revision", "day", "judge", "fingerprint")
-    is_cached = and_(assessment.is_cached.is_(True), assessment.judge.is_not(None))
-    was_asked = evaluation.calls > 0
-    day = func.date(func.timezone("UTC", evaluation.created_at))
-    query = (
-        select(
-            day.label("day"),
-            evaluation.judge,
-            func.count().label("looked_at"),
-            _count(was_asked | is_cached).label("judged"),
-            _count(is_cached).label("cached"),
-            _count(evaluation.state == EvaluationState.SHED.value).label("shed"),
-            _count(evaluation.state == EvaluationState.SAMPLED_OUT.value).label("sampled_out"),
-            _sum(evaluation.calls).label("calls"),
-            _sum(evaluation.tokens_in).label("tokens_in"),
-            _sum(evaluation.tokens_out).label("tokens_out"),
-            func.coalesce(func.sum(evaluation.cost_usd), 0.0).label("cost_usd"),
-            _count(was_asked & evaluation.cost_usd.is_(None)).label("unpriced"),
-        )
-        .select_from(evaluation)
-        .outerjoin(assessment, and_(*(getattr(evaluation, key) == getattr(assessment, key) for key in keys)))
-        .where(
-            evaluation.created_at >= since,
-            evaluation.state.not_in([EvaluationState.FILTERED.value, EvaluationState.NOT_EVALUABLE.value]),
-        )
-        .group_by(day, evaluation.judge)
-        .order_by(day, evaluation.judge)
-    )
-    checks = _sum_checks().where(CheckResultRow.day >= since.date())
-    if judge is not None:
-        query = query.where(evaluation.judge == judge)
-        checks = checks.where(CheckResultRow.judge == judge)
+    lines: dict[str, dict[str, Any]] = {}
+    since = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    until = since + timedelta(days=1)
     with translating_losses(), engine.connect() as connection:
-        lines = {(row["day"], row["judge"]): dict(row) for row in connection.execute(query).mappings()}
-        for row in connection.execute(checks).mappings():
-            line = lines.setdefault((row["day"], row["judge"]), dict.fromkeys(_OF_TRACES, 0))
-            lines[row["day"], row["judge"]] = {
-                **line,
-                **{name: value + line.get(name, 0) for name, value in row.items() if name not in _KEY},
-                **{name: row[name] for name in _KEY},
-            }
-    return tuple(DayCost(**line) for _, line in sorted(lines.items()))
+        while since < until:
+            for query in (_sum_evaluations(since, since + PART), _sum_cached(since, since + PART)):
+                chosen = _restrict(query, EvaluationRow.judge, judge)
+                for row in connection.execute(_restrict(chosen, EvaluationRow.app, app)).mappings():
+                    _add(lines, row)
+            since += PART
+        checks = _restrict(_sum_checks(day), CheckResultRow.judge, judge)
+        for row in connection.execute(_restrict(checks, CheckTraceRow.app, app)).mappings():
+            _add(lines, row)
+    return tuple(DayCost(day=day, judge=name, **line) for name, line in sorted(lines.items()))
 
 
-def _sum_checks() -> Select[Any]:
+def _add(lines: dict[str, dict[str, Any]], row: Mapping[Any, Any]) -> None:
+    line = lines.setdefault(row["judge"], {**dict.fromkeys(_SUMS, 0), "judged_by_app": {}})
+    for name in _SUMS:
+        line[name] += row.get(name, 0)
+    if judged := row.get("judged"):
+        of_apps = line["judged_by_app"]
+        of_apps[row["app"]] = of_apps.get(row["app"], 0) + judged
+
+
+def _restrict(query: Select[Any], column: QueryableAttribute[str], value: str | None) -> Select[Any]:
+    return query if value is None else query.where(column == value)
+
+
+def _sum_evaluations(since: datetime, until: datetime) -> Select[Any]:
+    row = EvaluationRow
+    columns: list[ColumnElement[Any]] = [
+        func.count().label("looked_at"),
+        func.count().filter(_is_known_judged()).label("judged"),
+        func.count().filter(row.state == EvaluationState.SHED.value).label("shed"),
+        func.count().filter(row.state == EvaluationState.SAMPLED_OUT.value).label("sampled_out"),
+        _sum(row.calls).label("calls"),
+        _sum(row.tokens_in).label("tokens_in"),
+        _sum(row.tokens_out).label("tokens_out"),
+        func.coalesce(func.sum(row.cost_usd), 0.0).label("cost_usd"),
+        func.count().filter(row.calls > 0, row.cost_usd.is_(None)).label("unpriced"),
+    ]
+    return (
+        select(row.judge, row.app, *columns)
+        .where(row.created_at >= since, row.created_at < until, row.state.not_in(_NEVER_LOOKED_AT))
+        .group_by(row.judge, row.app)
+    )
+
+
+def _sum_cached(since: datetime, until: datetime) -> Select[Any]:
+    """Verdicts taken from earlier traces; as judged those that the evaluation alone does not tell as such.
+
+    They are few beside all assessments, and have an index of their own.
+    """
+    row, assessment = EvaluationRow, AssessmentRow
+    keys = ("trace_id", "app", "record_key", "revision", "day", "judge", "fingerprint")
+    columns: list[ColumnElement[Any]] = [
+        func.count().label("cached"),
+        func.count().filter(~_is_known_judged()).label("judged"),
+    ]
+    return (
+        select(row.judge, row.app, *columns)
+        .join(assessment, and_(*(getattr(row, key) == getattr(assessment, key) for key in keys)))
+        .where(
+            assessment.is_cached,
+            assessment.created_at >= since,
+            assessment.created_at < until + LONGEST_WAIT,
+            row.created_at >= since,
+            row.created_at < until,
+            row.state.not_in(_NEVER_LOOKED_AT),
+        )
+        .group_by(row.judge, row.app)
+    )
+
+
+def _is_known_judged() -> ColumnElement[bool]:
+    return (func.coalesce(EvaluationRow.calls, 0) > 0) | (EvaluationRow.state == EvaluationState.SCORED.value)
+
+
+def _sum_checks(day: date) -> Select[Any]:
     row = CheckResultRow
-    sums: list[ColumnElement[Any]] = [
+    columns: list[ColumnElement[Any]] = [
         func.count().label("checks"),
         _sum(row.calls).label("calls"),
         _sum(row.tokens_in).label("tokens_in"),
         _sum(row.tokens_out).label("tokens_out"),
         func.coalesce(func.sum(row.cost_usd), 0.0).label("cost_usd"),
-        _count(row.cost_usd.is_(None)).label("unpriced"),
+        func.count().filter(row.cost_usd.is_(None)).label("unpriced"),
     ]
-    key = (row.day, row.judge)
-    return select(*key, *sums).where(row.calls > 0).group_by(*key)
-
-
-def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
-    return cast(func.coalesce(func.sum(case((condition, 1), else_=0)), 0), Integer)
+    return (
+        select(row.judge, *columns)
+        .join(CheckTraceRow, CheckTraceRow.id == row.check_id)
+        .where(row.day == day, row.calls > 0)
+        .group_by(row.judge)
+    )
 
 
 def _sum(column: QueryableAttribute[int | None]) -> ColumnElement[int]:
