@@ -144,16 +144,112 @@ def test_results_that_the_other_side_refuses_count_as_dropped():
     assert (counts.sent, counts.dropped) == (2, 1)
 
 
-def test_closing_drops_what_a_hanging_sink_never_took():
-    place = Place(is_open=False)
+class TakesAllOddly(Place):
+    """Takes every batch and returns what its contract does not know; then it is well behaved."""
+
+    def __init__(self, returned) -> None:
+        super().__init__()
+        self._returned = [returned]
+
+    def deliver(self, batch):
+        super().deliver(batch)
+        return self._returned.pop() if self._returned else 0
+
+
+@pytest.mark.parametrize("returned", [None, "2", 0.0, True, -1, 3, [], object()])
+def test_a_sink_that_returns_nonsense_costs_that_batch_and_the_next_is_delivered(returned, caplog):
+    place = TakesAllOddly(returned)
+    outbox, counts = make_outbox(place, batch=2)
+    outbox.put(events(4))
+    outbox.close()
+    assert place.batches == [["t-0", "t-1"], ["t-2", "t-3"]]
+    assert (counts.sent, counts.dropped) == (2, 2)
+    (record,) = [one for one in caplog.records if one.message == "score_sink_dropped"]
+    assert "expected how many of 2 were refused" in record.error
+
+
+class OddDelayError(DeliveryError):
+    def __init__(self, asked) -> None:
+        super().__init__("away")
+        self.retry_after_seconds = asked
+
+
+class OddWordsError(DeliveryError):
+    def __str__(self) -> str:
+        raise RuntimeError("has no words")
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        SystemExit(1),
+        KeyboardInterrupt(),
+        OddDelayError("7"),
+        OddDelayError(float("nan")),
+        OddDelayError(-5),
+        OddWordsError("x"),
+    ],
+)
+def test_whatever_a_sink_raises_its_thread_goes_on(trouble):
+    place = RaisesAnything(trouble)
+    outbox, counts = make_outbox(place, batch=1, attempts=1)
+    outbox.put(events(2))
+    outbox.close()
+    assert place.batches == [["t-1"]]
+    assert (counts.sent, counts.dropped) == (1, 1)
+
+
+@pytest.mark.parametrize("asked", ["7", float("nan"), float("inf"), -5, None])
+def test_a_delay_that_is_none_is_not_waited(asked):
+    counts, pauses = drop_one(Place(OddDelayError(asked), OddDelayError(asked)), attempts=2)
+    assert (pauses, counts.dropped) == ([0.5], 1)
+
+
+class RaisesAnything(Place):
+    def deliver(self, batch):
+        trouble = self._troubles.pop(0) if self._troubles else None
+        if trouble is not None:
+            raise trouble
+        return super().deliver(batch)
+
+
+def test_a_counter_that_fails_does_not_end_the_thread():
+    place = Place()
     outbox, counts = make_outbox(place, batch=1)
+    calls = []
+
+    def count(number):
+        calls.append(number)
+        if len(calls) == 1:
+            raise RuntimeError("of a counter")
+        counts.add_sent(number)
+
+    outbox._on_sent = count
+    outbox.put(events(2))
+    outbox.close()
+    assert (len(place.batches), counts.sent) == (2, 1)
+
+
+def test_closing_drops_what_a_hanging_sink_never_took_and_what_it_holds():
+    place = Place(is_open=False)
+    outbox, counts = make_outbox(place, size=9, batch=4)
+    outbox.put(events(9))
+    assert place.begun.wait(20)
+    outbox.close(seconds=0.0)
+    assert (counts.sent, counts.dropped) == (0, 9)
+
+
+@pytest.mark.parametrize("trouble", [0, 1, AWAY])
+def test_an_answer_after_closing_is_not_told_twice(trouble):
+    place = Place(trouble, is_open=False)
+    outbox, counts = make_outbox(place, batch=2)
     outbox.put(events(3))
     assert place.begun.wait(20)
     outbox.close(seconds=0.0)
-    assert counts.dropped == 2
     place.opened.set()
     outbox._thread.join(20)
-    assert counts.sent == 1
+    assert not outbox._thread.is_alive()
+    assert (counts.sent, counts.dropped) == (0, 3)
 
 
 def test_a_closed_outbox_takes_nothing_and_says_so():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.sinks.delivery import DeliveryError
 
@@ -22,11 +23,24 @@ LONGEST_PAUSE_SECONDS = 30.0
 CLOSE_SECONDS = 5.0
 
 
+class _Failure(NamedTuple):
+    """Why a batch was not taken, without contents.
+
+    Attributes:
+        asked_seconds: what the other side asked us to wait, 0 where it did not.
+    """
+
+    words: str
+    is_final: bool = False
+    asked_seconds: float = 0.0
+
+
 class Outbox:
     """Keeps results until its destination has taken them, in order; what finds no room is dropped.
 
     Delivery is at least once while the process lives: a batch whose answer was lost is sent again. What waits
-    when the process is killed is not sent.
+    when the process is killed is not sent. Each result is told once, as sent or as dropped, at the latest by
+    `close`.
 
     Args:
         name: in series and logs.
@@ -34,7 +48,7 @@ class Outbox:
         size: results that may wait.
         batch: most results in one delivery.
         attempts: how often a batch is tried.
-        on_sent, on_dropped: told how many.
+        on_sent, on_dropped: told how many; quick, for results wait for it.
         pause: lets so many seconds pass, or less when the outbox closes; None: its own.
     """
 
@@ -58,6 +72,7 @@ class Outbox:
         self._on_sent = on_sent
         self._on_dropped = on_dropped
         self._waiting: deque[ScoreEvent] = deque()
+        self._in_flight = 0
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._pause = pause or self._closing.wait
@@ -71,8 +86,9 @@ class Outbox:
             self._waiting.extend(events[:room])
             dropped = max(0, len(events) - room)
             if self._thread is None and self._waiting:
-                self._thread = threading.Thread(target=self._run, name=f"sink-{self.name}", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name=f"sink-{self.name}", daemon=True)
+                thread.start()
+                self._thread = thread
             self._changed.notify()
             has_become_full = bool(dropped) and not self._is_full
             self._is_full = bool(dropped)
@@ -82,7 +98,10 @@ class Outbox:
             logger.warning("score_sink_full", extra={"sink": self.name, "size": self._size})
 
     def close(self, *, seconds: float = CLOSE_SECONDS) -> None:
-        """Sends what waits, each batch once more at the most, and drops what is left after so long."""
+        """Sends what waits, each batch once more at the most, and drops what is left after so long.
+
+        What is being delivered then counts as dropped too: nobody waits for the answer any more.
+        """
         with self._changed:
             self._closing.set()
             self._changed.notify()
@@ -90,46 +109,92 @@ class Outbox:
         if thread is not None:
             thread.join(seconds)
         with self._changed:
-            left = len(self._waiting)
+            left = len(self._waiting) + self._in_flight
             self._waiting.clear()
+            self._in_flight = 0
         if left:
-            self._drop(left, "the process ended")
+            self._on_dropped(left)
+            self._warn(left, "the process ended")
 
     def _run(self) -> None:
         while batch := self._take():
-            self._deliver(batch)
+            try:
+                outcome = self._deliver(batch)
+            except BaseException as error:  # noqa: BLE001 - the thread goes on, whatever happens to one batch
+                outcome = _Failure(type(error).__name__)
+            try:
+                self._settle(len(batch), outcome)
+            except Exception:
+                logger.exception("score_sink_uncounted", extra={"sink": self.name, "results": len(batch)})
 
-    def _take(self) -> list[ScoreEvent]:
+    def _take(self) -> tuple[ScoreEvent, ...]:
         """The next batch; empty when the outbox is closed and nothing waits."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closing.is_set())
-            return [self._waiting.popleft() for _ in range(min(self._batch, len(self._waiting)))]
+            batch = tuple(self._waiting.popleft() for _ in range(min(self._batch, len(self._waiting))))
+            self._in_flight = len(batch)
+            return batch
 
-    def _deliver(self, batch: Sequence[ScoreEvent]) -> None:
-        for attempt in range(1, self._attempts + 1):
-            try:
-                refused = self._destination.deliver(batch)
-            except Exception as error:  # noqa: BLE001 - a sink of whatever package costs its own results only
-                words = str(error) if isinstance(error, DeliveryError) else type(error).__name__
-                is_final = isinstance(error, DeliveryError) and error.is_final
-                if is_final or attempt == self._attempts or self._closing.is_set():
-                    self._drop(len(batch), words)
-                    return
-                logger.info("score_sink_waits", extra={"sink": self.name, "attempt": attempt, "error": words})
-                self._pause(_choose_pause(attempt, error))
-            else:
-                self._on_sent(len(batch) - refused)
-                if refused:
-                    self._drop(refused, "refused by the other side")
+    def _deliver(self, batch: Sequence[ScoreEvent]) -> int | _Failure:
+        """How many of the batch were refused for good, or why none was taken."""
+        attempt = 1
+        while True:
+            outcome = self._try(batch)
+            if not isinstance(outcome, _Failure) or outcome.is_final:
+                return outcome
+            if attempt >= self._attempts or self._closing.is_set():
+                return outcome
+            logger.info(
+                "score_sink_waits", extra={"sink": self.name, "attempt": attempt, "error": outcome.words}
+            )
+            self._pause(_choose_pause(attempt, outcome.asked_seconds))
+            attempt += 1
+
+    def _try(self, batch: Sequence[ScoreEvent]) -> int | _Failure:
+        try:
+            refused: object = self._destination.deliver(batch)
+        except DeliveryError as error:
+            return _read_failure(error)
+        except BaseException as error:  # noqa: BLE001 - a sink of whatever package costs its own results only
+            return _Failure(type(error).__name__)
+        if isinstance(refused, int) and not isinstance(refused, bool) and 0 <= refused <= len(batch):
+            return refused
+        found = refused if type(refused) is int else type(refused).__name__
+        # final: it may well have taken the batch, and would get it again
+        return _Failure(
+            f"deliver() returned {found}, expected how many of {len(batch)} were refused", is_final=True
+        )
+
+    def _settle(self, size: int, outcome: int | _Failure) -> None:
+        """Tells what became of a batch, unless `close` gave it up meanwhile."""
+        refused, why = (
+            (size, outcome.words) if isinstance(outcome, _Failure) else (outcome, "refused by the other side")
+        )
+        with self._changed:
+            if not self._in_flight:
                 return
+            self._in_flight = 0
+            if size > refused:
+                self._on_sent(size - refused)
+            if refused:
+                self._on_dropped(refused)
+        if refused:
+            self._warn(refused, why)
 
-    def _drop(self, number: int, why: str) -> None:
-        self._on_dropped(number)
+    def _warn(self, number: int, why: str) -> None:
         logger.warning("score_sink_dropped", extra={"sink": self.name, "results": number, "error": why})
 
 
-def _choose_pause(attempt: int, error: Exception) -> float:
+def _read_failure(error: DeliveryError) -> _Failure:
+    """What a sink says of its failure; a foreign one may say anything, a text for seconds."""
+    asked = error.retry_after_seconds
+    is_number = isinstance(asked, int | float) and math.isfinite(asked)
+    return _Failure(
+        str(error), is_final=bool(error.is_final), asked_seconds=asked if asked and is_number else 0.0
+    )
+
+
+def _choose_pause(attempt: int, asked_seconds: float) -> float:
     """Doubled with each attempt, up to 30 s; as long as the other side asked for, up to twice that."""
     pause = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** (attempt - 1))
-    asked = error.retry_after_seconds if isinstance(error, DeliveryError) else None
-    return max(pause, min(asked or 0.0, 2 * LONGEST_PAUSE_SECONDS))
+    return max(pause, min(asked_seconds, 2 * LONGEST_PAUSE_SECONDS))
