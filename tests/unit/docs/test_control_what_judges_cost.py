@@ -9,13 +9,18 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
+from fakes.judged_traces import make_trace
 from ragsonde.budget_forecast import NEARLY_SPENT
 from ragsonde.cli.cost import TRACES_TO_SEE
 from ragsonde.cli.main import load_command
 from ragsonde.exposition.series import MONITOR_SERIES, WORKER_SERIES
-from ragsonde.judging.options import BudgetOptions
-from ragsonde.pipeline.asking import LONGEST_PACED_WAIT
+from ragsonde.judging.litellm_judge import LitellmJudge
+from ragsonde.judging.options import BudgetOptions, JudgeOptions
+from ragsonde.pipeline.asking import BUSY_DELAY, LONGEST_PACED_WAIT, PACED_DELAY
+from ragsonde.pipeline.waiting import LONGEST_WAIT
 from ragsonde.sampling import RateCause
+from ragsonde.scoring.outcomes import needed_aspects
+from ragsonde.scoring.table import build_scorers
 from ragsonde.settings import read_settings
 
 PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "control-what-judges-cost.md").read_text()
@@ -71,3 +76,18 @@ def test_its_figures_are_those_of_the_code():
 def test_its_alert_is_one():
     (rule,) = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[-1])
     assert 'ragsonde_evaluations_total{state="shed"}' in rule["expr"]
+
+
+def test_its_times_of_waiting_are_those_in_force():
+    assert f"asks again after {BUSY_DELAY.seconds} seconds, for {LONGEST_WAIT.days * 24} hours" in PAGE
+    assert f"asks again after {PACED_DELAY.seconds // 60} minutes or" in PAGE
+    assert f"`shed` {LONGEST_PACED_WAIT.seconds // 3600} hours after its birth" in PAGE
+
+
+def test_its_reservation_is_what_is_reserved():
+    context = "The torch runs for forty hours on one battery of the kind that is listed in the shop. " * 10
+    trace = make_trace(*[context] * 5)
+    judge = LitellmJudge(JudgeOptions(name="gpt", kind="litellm", model="openai/gpt-5-mini"))
+    worst = judge.estimate(trace, needed_aspects(build_scorers(None), trace))
+    assert f"about {100 * worst.cost_usd:.1f} cents" in TEXT
+    assert worst.calls == 3
