@@ -146,6 +146,7 @@ def create_checks() -> None:
         sa.Column("cause", sa.Text),
         sa.Column("verdicts", JSONB),
         sa.Column("scores", JSONB),
+        column("is_reference", sa.Boolean, server_default=sa.false()),
         sa.Column("calls", sa.Integer),
         sa.Column("tokens_in", sa.Integer),
         sa.Column("tokens_out", sa.Integer),
@@ -176,6 +177,28 @@ def create_epochs() -> None:
     )
 
 
+def create_answers() -> None:
+    op.create_table(
+        "judge_answers",
+        moment("starts_at"),
+        column("answers", JSONB),
+        sa.PrimaryKeyConstraint("starts_at", name=op.f("pk_judge_answers")),
+    )
+
+
+CACHE = ("ix_assessment_fingerprint_content_hash", ["fingerprint", "content_hash"])
+CACHE_BY_AGE = (
+    "ix_assessment_fingerprint_content_hash_created_at",
+    ["fingerprint", "content_hash", "created_at"],
+)
+"""Of many repeats of a content the newest is found without sorting them."""
+
+
+def replace_index(old: tuple[str, list[str]], new: tuple[str, list[str]]) -> None:
+    op.create_index(new[0], "assessment", new[1])
+    op.drop_index(old[0], "assessment")
+
+
 def upgrade() -> None:
     op.execute("DROP VIEW current_score")
     add_columns()
@@ -183,10 +206,21 @@ def upgrade() -> None:
     create_judges()
     create_checks()
     create_epochs()
+    create_answers()
+    replace_index(CACHE, CACHE_BY_AGE)
 
 
 def downgrade() -> None:
-    for table in ("judge_epoch", "check_result", "check_set", "sample_rate", "judge_spend", "judge_state"):
+    replace_index(CACHE_BY_AGE, CACHE)
+    for table in (
+        "judge_answers",
+        "judge_epoch",
+        "check_result",
+        "check_set",
+        "sample_rate",
+        "judge_spend",
+        "judge_state",
+    ):
         op.drop_table(table)
     op.execute("DROP VIEW current_score")
     for table in ("score", "assessment"):

@@ -13,7 +13,12 @@ from ragsonde.exposition.series import JUDGE_CHECK_AGE, JUDGE_DRIFT, JUDGE_DRIFT
 from ragsonde.monitor import Job
 from ragsonde.pipeline.checking import measure_drift
 from ragsonde.storage.check_runs import open_checks, take_due_checks
-from ragsonde.storage.check_traces import list_checks, read_check_moments, read_check_scores
+from ragsonde.storage.check_traces import (
+    drop_old_results,
+    list_checks,
+    read_check_moments,
+    read_check_scores,
+)
 from ragsonde.storage.judge_epochs import count_answers, read_epochs, turn_epoch
 
 if TYPE_CHECKING:
@@ -28,17 +33,18 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-EPOCHS, CHECKS, DRIFT = "epochs", "checks", "drift"
-CHECK_JOB_NAMES = (EPOCHS, CHECKS, DRIFT)
+EPOCHS, CHECKS, DRIFT, CHECK_RETENTION = "epochs", "checks", "drift", "check_retention"
+CHECK_JOB_NAMES = (EPOCHS, CHECKS, DRIFT, CHECK_RETENTION)
 EPOCH_SECONDS = 600.0
 CHECK_SECONDS = 15.0
 DRIFT_SECONDS = 60.0
+RETENTION_SECONDS = 3600.0
 ANSWERS_SPAN = timedelta(days=1)
 FEWEST_ANSWERS = 20
 """Of a day; below it no epoch ends."""
 MAJORITY = 2 / 3
 """Of a day's answers: while two models share them, the epoch stays what it is."""
-FRESH = timedelta(days=2)
+FRESH = timedelta(days=1)
 """A drift is shown of results of today and yesterday: soon after midnight, today has few."""
 BATCH = 200
 
@@ -70,6 +76,7 @@ class CheckChores:
             Job(name=EPOCHS, interval_seconds=EPOCH_SECONDS, run=self.turn_epochs),
             Job(name=CHECKS, interval_seconds=CHECK_SECONDS, run=self.publish_checks),
             Job(name=DRIFT, interval_seconds=DRIFT_SECONDS, run=self.show_drift, is_exclusive=False),
+            Job(name=CHECK_RETENTION, interval_seconds=RETENTION_SECONDS, run=self.drop_old),
         )
 
     def turn_epochs(self) -> None:
@@ -79,7 +86,9 @@ class CheckChores:
         """
         now = self.clock.now()
         counts: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
-        for judge, fingerprint, model, answers in count_answers(self.engine, since=now - ANSWERS_SPAN):
+        for judge, fingerprint, model, answers in count_answers(
+            self.engine, since=now - ANSWERS_SPAN, now=now
+        ):
             counts[judge, fingerprint][model] = answers
         epochs = read_epochs(self.engine)
         for key, by_model in sorted(counts.items()):
@@ -139,9 +148,16 @@ class CheckChores:
         if keys:
             self.broker.publish_work(keys)
 
+    def drop_old(self) -> None:
+        """Drops results of the check set that are too old to be shown."""
+        dropped = drop_old_results(self.engine, today=self.clock.now().date())
+        if dropped:
+            logger.info("check_results_dropped", extra={"results": dropped})
+
     def show_drift(self) -> None:
         """Shows each judge's epoch, how far its scores of the check set have moved, and how old they are."""
         now = self.clock.now()
+        since = (now - FRESH).date()
         own = {(options.name, self.fingerprints[options.name]) for options in self.judges}
         epochs = read_epochs(self.engine)
         self.series.replace(
@@ -150,8 +166,8 @@ class CheckChores:
         )
         fresh = [
             one
-            for one in read_check_scores(self.engine)
-            if (one.judge, one.fingerprint) in own and one.newest_day > (now - FRESH).date()
+            for one in read_check_scores(self.engine, since=since)
+            if (one.judge, one.fingerprint) in own and one.newest_day >= since
         ]
         drifts = {
             (judge_label(one.judge, one.fingerprint), scorer_label(one.scorer, one.version)): one

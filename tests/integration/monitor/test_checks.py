@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import delete, func, select
 
 from fakes.broker import ListBroker
 from fakes.clock import NOON, FakeClock
@@ -30,8 +30,9 @@ from ragsonde.exposition.series import MONITOR_SERIES
 from ragsonde.judging.options import JudgeOptions
 from ragsonde.storage.check_runs import PostgresCheckStore
 from ragsonde.storage.check_traces import add_checks, drop_checks, list_candidates, list_checks
+from ragsonde.storage.judge_epochs import count_answers
 from ragsonde.storage.judge_states import PostgresJudgeStates
-from ragsonde.storage.tables import CheckResultRow, JudgeEpochRow
+from ragsonde.storage.tables import AssessmentRow, CheckResultRow, JudgeAnswersRow, JudgeEpochRow
 from ragsonde_schemas.assessment import Assessment
 from ragsonde_schemas.check import CheckResult
 from ragsonde_schemas.errors import BrokerLostError, Cause
@@ -300,6 +301,32 @@ def test_an_old_drift_is_not_shown_as_todays(watch):
 
 
 @pytest.mark.integration
+def test_answers_are_counted_once_in_slots_of_ten_minutes(watch):
+    def count():
+        now = watch.clock.now()
+        return [one.answers for one in count_answers(watch.engine, since=now - DAY, now=now)]
+
+    watch.answer("m-1", 3)
+    watch.clock.advance(540)
+    watch.answer("m-1", 4)
+    assert count() == [7], "of the slot that is not over"
+    watch.clock.advance(60)
+    assert count() == [7], "a slot is settled a minute after its end"
+    watch.clock.advance(60)
+    assert count() == [7]
+    with watch.engine.begin() as connection:
+        connection.execute(delete(AssessmentRow))
+    assert count() == [7], "what was counted is not read again"
+    watch.answer("m-1", 2)
+    assert count() == [9]
+    watch.clock.jump(DAY.total_seconds() - 30)
+    assert count() == [2], "older than a day"
+    with watch.engine.connect() as connection:
+        oldest = connection.execute(select(func.min(JudgeAnswersRow.starts_at))).scalar_one()
+    assert oldest >= watch.clock.now() - DAY
+
+
+@pytest.mark.integration
 def test_the_epoch_is_shown_for_every_judge(watch):
     watch.answer("m-1")
     watch.turn()
@@ -319,3 +346,47 @@ def test_a_dropped_set_is_opened_for_nobody(watch):
     assert watch.publish() == []
     with watch.engine.connect() as connection:
         assert connection.execute(select(CheckResultRow.check_id)).all() == []
+
+
+@pytest.mark.integration
+def test_old_results_lose_their_scores_and_the_first_one_keeps_them(watch):
+    watch.fill("shop")
+    for raw in (0.8, 0.7, 0.6):
+        (key,) = watch.publish()
+        watch.judge(key, raw)
+        watch.clock.jump(DAY.total_seconds())
+    watch.clock.jump(34 * DAY.total_seconds())
+
+    def kept():
+        watch.chores().drop_old()
+        row = CheckResultRow
+        with watch.engine.connect() as connection:
+            rows = connection.execute(
+                select(row.is_reference, row.verdicts.is_(None), row.scores.is_(None), row.calls).order_by(
+                    row.day
+                )
+            )
+            return [tuple(one) for one in rows]
+
+    assert kept() == [(True, True, False, 0), (False, True, True, 0), (False, False, False, 0)]
+    (key,) = watch.publish()
+    watch.judge(key, 0.5)
+    assert watch.shown("judge_drift") == {
+        'judge="gpt@fedcba",scorer="context_precision:answer"': pytest.approx(-0.3),
+    }
+    watch.clock.jump(401 * DAY.total_seconds())
+    assert kept() == [(True, True, False, 0)]
+
+
+@pytest.mark.integration
+def test_a_first_number_by_another_version_is_a_reference_of_its_own(watch):
+    watch.fill("shop")
+    for version in ("1", "1", "2"):
+        (key,) = watch.publish()
+        outcomes = tuple(one.model_copy(update={"version": version}) for one in make_outcomes(0.5))
+        result = CheckResult(assessment=Assessment(answered_model="m-1"), cause=None, outcomes=outcomes)
+        assert watch.worker.finish(watch.worker.claim(key), result)
+        watch.clock.jump(DAY.total_seconds())
+    with watch.engine.connect() as connection:
+        rows = connection.execute(select(CheckResultRow.is_reference).order_by(CheckResultRow.day))
+        assert list(rows.scalars()) == [True, False, True]

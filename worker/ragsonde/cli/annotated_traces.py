@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ragsonde.api.evaluation import Evaluation
 from ragsonde.api.evaluation import choose_judge as choose_free_judge
 from ragsonde.api.rules import build_rules
 from ragsonde.cli.evaluation_choice import choose_scorers, read_file
-from ragsonde.cli.terminal import track
+from ragsonde.cli.terminal import track, write_note
 from ragsonde.sampling import draw
 from ragsonde.storage.engine import build_engine
-from ragsonde.storage.trace_choice import read_random, read_worst
+from ragsonde.storage.trace_choice import list_days, read_random, read_worst
 from ragsonde_schemas.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragsonde.settings import Settings
+    from ragsonde.storage.trace_choice import Choice
     from ragsonde_schemas.trace import Trace
 
 
@@ -47,19 +48,28 @@ def choose_from_file(file: str, *, worst: int, random: int, scorer: str, setting
 def choose_stored(
     url: str, *, app: str, worst: int, random: int, scorer: str, judge: str, days: int
 ) -> list[Trace]:
-    """The app's traces of the last days whose texts are still there.
+    """The app's traces of the last days whose texts are still there; tells where only a part was looked at.
 
     Raises:
         DatabaseLostError: Postgres is away.
     """
-    since = datetime.now(UTC).date() - timedelta(days=days - 1)
+    dates = list_days(datetime.now(UTC).date(), days=days)
     engine = build_engine(url, application_name="ragsonde-annotate", pool_size=1)
     try:
-        low = read_worst(engine, app=app, since=since, scorer=scorer, judge=judge, limit=worst)
-        others = read_random(engine, app=app, since=since, limit=random + len(low)) if random else []
+        low = read_worst(engine, app=app, days=dates, scorer=scorer, judge=judge, limit=worst)
+        wanted = random + len(low.traces) if random else 0
+        others = read_random(engine, app=app, days=dates, limit=wanted)
     finally:
         engine.dispose()
-    return mix(low, others, random=random)
+    _tell_shares(low, others)
+    return mix(low.traces, others.traces, random=random)
+
+
+def _tell_shares(low: Choice, others: Choice) -> None:
+    if low.share < 1:
+        write_note(f"--worst: found among {low.share:.0%} of these days' scores; there may be worse traces")
+    if others.share < 1:
+        write_note(f"--random: drawn from {others.share:.0%} of these days' traces")
 
 
 def mix(worst: Sequence[Trace], others: Sequence[Trace], *, random: int) -> list[Trace]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -132,7 +132,7 @@ def _choose(engine: Engine, app: str | None, *, n: int, days: int, is_dry: bool)
 def _list(engine: Engine, app: str | None, *, output: OutputForm) -> None:
     traces = list_checks(engine, app=app)
     ids = {one.id for one in traces}
-    drifts = measure_drift(one for one in read_check_scores(engine) if one.check_id in ids)
+    drifts = measure_drift(one for one in read_check_scores(engine, since=date.min) if one.check_id in ids)
     moments = read_check_moments(engine)
     if output is OutputForm.JSON:
         described = [_describe(one, moments=moments) for one in drifts]

@@ -8,13 +8,14 @@ import typer
 
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_database_url
+from ragsonde.cli.default_days import count_chosen_days
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.rescored_file import rescore_file
 from ragsonde.cli.rescoring_run import Rescoring, list_versions, print_rescoring, select_scorers
 from ragsonde.cli.schema_check import require_current_schema
 from ragsonde.cli.terminal import track
 from ragsonde.settings import read_settings
-from ragsonde.storage.assessments import EvaluationFilter, count_evaluations, read_evaluations
+from ragsonde.storage.assessments import EvaluationFilter, read_evaluations
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.rescored import activate_versions, read_active_versions
 from ragsonde_schemas.errors import InputError
@@ -31,7 +32,10 @@ EXAMPLES = (
 )
 
 _Day = Annotated[
-    datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only traces of this day or later.")
+    datetime | None,
+    typer.Option(
+        formats=["%Y-%m-%d"], help="Only traces of this day or later; without it the newest seven days."
+    ),
 ]
 
 
@@ -89,7 +93,7 @@ def rescore(
     engine = build_engine(url, application_name="ragsonde-rescore", pool_size=1)
     try:
         run = Rescoring(settings=settings, scorers=scorers, active=read_active_versions(engine))
-        days = {} if deactivate else count_evaluations(engine, chosen)
+        days = {} if deactivate else count_chosen_days(engine, chosen, takes_all=activate)
         batches = read_evaluations(engine, chosen, days=tuple(days), batch_size=batch)
         total = sum(ceil(count / batch) for count in days.values())
         for evaluations in track(batches, total=total, description="rescoring"):

@@ -9,6 +9,7 @@ import typer
 from ragsonde.api.what_if import Cut, WhatIf
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_database_url
+from ragsonde.cli.default_days import count_chosen_days
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.rescored_file import read_judged
 from ragsonde.cli.rescoring_run import select_scorers
@@ -17,7 +18,7 @@ from ragsonde.cli.shift_table import describe_shifts, print_shifts
 from ragsonde.cli.terminal import make_console, show, track, write_json
 from ragsonde.scoring.outcomes import needed_aspects
 from ragsonde.settings import Settings, read_settings
-from ragsonde.storage.assessments import EvaluationFilter, count_evaluations, read_evaluations
+from ragsonde.storage.assessments import EvaluationFilter, read_evaluations
 from ragsonde.storage.engine import build_engine
 from ragsonde_schemas.assessment import Aspect, Level
 from ragsonde_schemas.errors import InputError
@@ -48,7 +49,10 @@ def whatif(
         str | None, typer.Option(help="Whose verdicts; with --file `recorded:VERDICTS`.")
     ] = None,
     since: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only traces of this day or later.")
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d"], help="Only traces of this day or later; else the newest seven days."
+        ),
     ] = None,
     until: Annotated[
         datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only traces of this day or earlier.")
@@ -155,7 +159,7 @@ def _add_stored(found: WhatIf, chosen: EvaluationFilter, *, url: str) -> None:
     require_current_schema(url)
     engine = build_engine(url, application_name="ragsonde-whatif", pool_size=1)
     try:
-        days = count_evaluations(engine, chosen)
+        days = count_chosen_days(engine, chosen)
         batches = read_evaluations(engine, chosen, days=tuple(days), batch_size=_BATCH)
         total = sum(ceil(count / _BATCH) for count in days.values())
         for evaluations in track(batches, total=total, description="cutting"):

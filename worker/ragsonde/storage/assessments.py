@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg.rows import dict_row
 
-from ragsonde.storage.engine import pipelined_transaction
+from ragsonde.storage.day_samples import MOST_BLOCKS, SAMPLED, plan_samples
+from ragsonde.storage.engine import pipelined_transaction, translating_losses
+from ragsonde.storage.partitions import list_partitions
 from ragsonde.storage.result_rows import rebuild_assessment, rebuild_outcome
 from ragsonde.storage.tables import EVALUATION_KEY
 from ragsonde.storage.trace_rows import rebuild_remains, rebuild_trace, to_utc
@@ -31,11 +33,9 @@ e.state = ANY(%(states)s) AND (%(app)s::text IS NULL OR e.app = %(app)s)
   AND (%(judge)s::text IS NULL OR e.judge = %(judge)s)
 """
 
+_TABLE = "evaluation"
 _COUNT = f"""
-SELECT e.day, count(*) FROM evaluation e
-WHERE {_CHOSEN} AND (%(since)s::date IS NULL OR e.day >= %(since)s)
-  AND (%(until)s::date IS NULL OR e.day <= %(until)s)
-GROUP BY e.day ORDER BY e.day
+SELECT count(*) FROM evaluation e {SAMPLED} WHERE {_CHOSEN} AND e.day = %(day)s
 """  # noqa: S608  # constants
 
 _READ = f"""
@@ -108,15 +108,51 @@ class StoredEvaluation(Value):
     outcomes: tuple[StoredOutcome, ...]
 
 
-def count_evaluations(engine: Engine, chosen: EvaluationFilter) -> dict[date, int]:
+def count_evaluations(
+    engine: Engine,
+    chosen: EvaluationFilter,
+    *,
+    most_days: int | None = None,
+    most_blocks: int = MOST_BLOCKS,
+) -> dict[date, int]:
     """How many there are, by the day of the trace; only days that have some.
+
+    Of a day with many evaluations it is an estimate, at least 1, from a part of them.
+
+    Args:
+        engine: of this process.
+        chosen: which are meant.
+        most_days: only so many days that have some, the newest; None = all.
+        most_blocks: looked at of a day.
 
     Raises:
         DatabaseLostError: Postgres is away.
     """
+    days = _list_days(engine, chosen)
+    which = _list_filter(chosen)
+    counts: dict[date, int] = {}
     with pipelined_transaction(engine) as connection:
-        rows = connection.execute(_COUNT, _list_filter(chosen)).fetchall()
-    return dict(rows)
+        for sample in reversed(plan_samples(connection, _TABLE, days, most_blocks=most_blocks)):
+            if not sample.blocks:
+                continue
+            columns = {**which, "day": sample.day, "percent": sample.percent}
+            ((counted,),) = connection.execute(_COUNT, columns).fetchall()
+            count = max(round(counted / sample.share), int(sample.share < 1))
+            if count:
+                counts[sample.day] = count
+            if len(counts) == most_days:
+                break
+    return dict(sorted(counts.items()))
+
+
+def _list_days(engine: Engine, chosen: EvaluationFilter) -> list[date]:
+    first, last = chosen.since or date.min, chosen.until or date.max
+    with translating_losses(), engine.connect() as connection:
+        return [
+            partition.day
+            for partition in list_partitions(connection)
+            if partition.table == _TABLE and partition.is_attached and first <= partition.day <= last
+        ]
 
 
 def read_evaluations(

@@ -64,10 +64,19 @@ WHERE {_IS_OURS} AND c.id = r.check_id AND c.is_active AND r.judged_at IS NULL
 RETURNING r.starts, r.unfinished_starts, c.trace, {HELD}
 """  # noqa: S608  # constants
 
+_IS_FIRST = """(
+    %(answered_fingerprint)s::text IS NULL AND EXISTS (
+        SELECT FROM jsonb_each(%(scores)s::jsonb) s WHERE s.value ? 'raw' AND NOT EXISTS (
+            SELECT FROM check_result f
+            WHERE f.check_id = %(check_id)s AND f.judge = %(judge)s AND f.fingerprint = %(fingerprint)s
+              AND f.day < %(day)s AND f.is_reference AND f.scores -> s.key ? 'raw'
+              AND f.scores -> s.key ->> 'version' = s.value ->> 'version')))"""
+"""It holds a number of the judge's own by a scorer and version that no earlier day has one by."""
+
 _FINISH = f"""
 UPDATE check_result SET judged_at = %(now)s, lease_until = NULL, unfinished_starts = 0, epoch = %(epoch)s,
     answered_model = %(answered_model)s, answered_fingerprint = %(answered_fingerprint)s, cause = %(cause)s,
-    verdicts = %(verdicts)s::jsonb, scores = %(scores)s::jsonb, {ADD_SPENDING}
+    verdicts = %(verdicts)s::jsonb, scores = %(scores)s::jsonb, is_reference = {_IS_FIRST}, {ADD_SPENDING}
 WHERE {_IS_OURS} AND starts = %(starts)s AND judged_at IS NULL
 RETURNING {HELD}
 """  # noqa: S608  # constants

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from psycopg.rows import dict_row
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 MOST_A_DAY = 2_000
 """Traces of one day that are looked at for a choice, the newest of them."""
+
+DAYS_OF_SCORES = 35
+DAYS_OF_RESULTS = 400
+"""As long as `ragsonde cost` looks back."""
 
 _CANDIDATES = """
 WITH newest AS (
@@ -55,7 +59,8 @@ WITH number AS (
         (s.value ->> 'raw')::float8 AS raw
     FROM check_result r JOIN check_set c ON c.id = r.check_id AND c.is_active
     CROSS JOIN LATERAL jsonb_each(r.scores) s
-    WHERE r.judged_at IS NOT NULL AND r.answered_fingerprint IS NULL AND s.value ? 'raw'
+    WHERE (r.is_reference OR r.day >= %(since)s) AND r.judged_at IS NOT NULL
+      AND r.answered_fingerprint IS NULL AND s.value ? 'raw'
 )
 SELECT check_id, judge, fingerprint, scorer, version, min(day) AS first_day, max(day) AS newest_day,
     (array_agg(raw ORDER BY day))[1] AS first, (array_agg(raw ORDER BY day DESC))[1] AS newest
@@ -64,6 +69,14 @@ FROM number GROUP BY check_id, judge, fingerprint, scorer, version
 _AGES = """
 SELECT judge, fingerprint, max(judged_at) FROM check_result
 WHERE scores IS NOT NULL AND cause IS NULL GROUP BY judge, fingerprint
+"""
+_DELETE = """
+DELETE FROM check_result WHERE day < %(results_until)s AND NOT is_reference RETURNING check_id
+"""
+_EMPTY = """
+UPDATE check_result SET verdicts = NULL, scores = CASE WHEN is_reference THEN scores END
+WHERE day < %(scores_until)s AND (verdicts IS NOT NULL OR scores IS NOT NULL AND NOT is_reference)
+RETURNING check_id
 """
 _PRIVATE: dict[str, Any] = {
     "event_id": None, "session_id": None, "user_id": None, "metadata": {}, "extra": {}, "usage": {},
@@ -220,14 +233,19 @@ def list_known_contents(engine: Engine, *, app: str) -> frozenset[str]:
         return frozenset(connection.execute(query).scalars())
 
 
-def read_check_scores(engine: Engine) -> tuple[CheckScore, ...]:
+def read_check_scores(engine: Engine, *, since: date) -> tuple[CheckScore, ...]:
     """First and newest numbers of the check set; answers of fallbacks are none of their judge.
+
+    Args:
+        engine: of this process.
+        since: results of earlier days are read only where they are a first one.
 
     Raises:
         DatabaseLostError: Postgres is away.
     """
-    with translating_losses(), engine.connect() as connection:
-        return tuple(CheckScore(**row) for row in connection.execute(text(_SCORES)).mappings())
+    with pipelined_transaction(engine) as connection:
+        rows = connection.cursor(row_factory=dict_row).execute(_SCORES, {"since": since}).fetchall()
+    return tuple(CheckScore(**row) for row in rows)
 
 
 def read_check_moments(engine: Engine) -> dict[tuple[str, str], datetime]:
@@ -238,3 +256,20 @@ def read_check_moments(engine: Engine) -> dict[tuple[str, str], datetime]:
     """
     with translating_losses(), engine.connect() as connection:
         return {(judge, print_): to_utc(at) for judge, print_, at in connection.execute(text(_AGES))}
+
+
+def drop_old_results(engine: Engine, *, today: date) -> int:
+    """How many results of the check set lost their verdicts or scores, or were deleted, for their age.
+
+    After 35 days a result keeps what it cost, and a first one its scores; after 400 only first ones are left.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    columns = {
+        "scores_until": today - timedelta(days=DAYS_OF_SCORES),
+        "results_until": today - timedelta(days=DAYS_OF_RESULTS),
+    }
+    with pipelined_transaction(engine) as connection:
+        cursors = [connection.execute(statement, columns) for statement in (_DELETE, _EMPTY)]
+        return sum(len(cursor.fetchall()) for cursor in cursors)

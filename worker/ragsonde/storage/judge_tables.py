@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Identity, Index, text
+from sqlalchemy import BigInteger, ForeignKey, Identity, Index, false, text
 from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -112,7 +112,8 @@ class CheckResultRow(Tables):
         unfinished_starts: claims since a run last ended in a transaction.
         answered_fingerprint: of the fallback that answered; null = the judge's own.
         cause: why there is no number at all.
-        scores: by scorer: version, and raw or status and cause.
+        scores: by scorer: version, and raw or status and cause; null once it is too old to be shown.
+        is_reference: it holds the judge's first number by some scorer and version: drift is measured from it.
         calls: of all runs, as in `evaluation`; so are tokens_in, tokens_out, cost_usd.
         reserved_calls, reserved_tokens, reserved_usd: what its run holds of its judge's budget since
             `reserved_at`; all null where it holds nothing.
@@ -137,6 +138,7 @@ class CheckResultRow(Tables):
     cause: Mapped[str | None]
     verdicts: Mapped[dict[str, Any] | None]
     scores: Mapped[dict[str, Any] | None]
+    is_reference: Mapped[bool] = mapped_column(server_default=false())
     calls: Mapped[int | None]
     tokens_in: Mapped[int | None]
     tokens_out: Mapped[int | None]
@@ -157,3 +159,16 @@ class JudgeEpochRow(Tables):
     answered_model: Mapped[str] = mapped_column(primary_key=True)
     epoch: Mapped[int]
     first_since: Mapped[datetime]
+
+
+class JudgeAnswersRow(Tables):
+    """How often each model answered in the ten minutes from `starts_at`, kept for a day.
+
+    Attributes:
+        answers: a list of judge, fingerprint, answered_model and answers; [] where none answered.
+    """
+
+    __tablename__ = "judge_answers"
+
+    starts_at: Mapped[datetime] = mapped_column(primary_key=True)
+    answers: Mapped[list[Any]]

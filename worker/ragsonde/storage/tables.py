@@ -29,6 +29,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from ragsonde.storage.judge_tables import (
     CheckResultRow,
     CheckTraceRow,
+    JudgeAnswersRow,
     JudgeEpochRow,
     JudgeSpendRow,
     JudgeStateRow,
@@ -48,6 +49,7 @@ __all__ = [
     "CheckTraceRow",
     "EvaluationColumns",
     "EvaluationRow",
+    "JudgeAnswersRow",
     "JudgeEpochRow",
     "JudgeReplyRow",
     "JudgeSpendRow",
@@ -195,7 +197,9 @@ class AssessmentRow(EvaluationColumns, Tables):
     __tablename__ = "assessment"
     __table_args__ = (
         PrimaryKeyConstraint(*EVALUATION_KEY),
-        Index("ix_assessment_fingerprint_content_hash", "fingerprint", "content_hash"),
+        Index(
+            "ix_assessment_fingerprint_content_hash_created_at", "fingerprint", "content_hash", "created_at"
+        ),
         Index("ix_assessment_created_at", "created_at", **_BRIN),
         Index("ix_assessment_cached", "created_at", postgresql_where=text("is_cached")),
         _BY_DAY,
