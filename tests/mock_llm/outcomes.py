@@ -36,25 +36,23 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Answer:
-    """An HTTP answer; `hangs` answers never, `breaks` closes the connection without one."""
+    """An HTTP answer; `hangs` answers never, `breaks` closes the connection without one.
+
+    `trickles` sends the headers, and then a blank now and then for as long as anybody listens.
+    """
 
     status: int = 200
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     hangs: bool = False
     breaks: bool = False
+    trickles: bool = False
 
 
 def answer(outcome: Outcome, request: Mapping[str, Any]) -> Answer:
     """The HTTP answer to a chat completion request."""
-    if outcome.name == "hang":
-        return Answer(hangs=True)
-    if outcome.name == "disconnect":
-        return Answer(breaks=True)
-    if outcome.name == "not_http_json":
-        return Answer(body=b"<html>gateway</html>", headers={"Content-Type": "text/html"})
-    if outcome.name == "no_choices":
-        return Answer(body=b'{"id": "x", "object": "chat.completion", "model": "mock", "choices": []}')
+    if outcome.name in ODDITIES:
+        return ODDITIES[outcome.name]
     if outcome.name in ERRORS:
         return _fail(outcome)
     messages = list(request["messages"])
@@ -201,4 +199,12 @@ ERRORS: dict[str, tuple[int, str, str | None, str]] = {
     ),
 }
 
-NAMES = frozenset(TEXTS) | frozenset(ERRORS) | {"hang", "disconnect", "not_http_json", "no_choices"}
+ODDITIES = {
+    "hang": Answer(hangs=True),
+    "trickle": Answer(trickles=True),
+    "disconnect": Answer(breaks=True),
+    "not_http_json": Answer(body=b"<html>gateway</html>", headers={"Content-Type": "text/html"}),
+    "no_choices": Answer(body=b'{"id": "x", "object": "chat.completion", "model": "mock", "choices": []}'),
+}
+
+NAMES = frozenset(TEXTS) | frozenset(ERRORS) | frozenset(ODDITIES)

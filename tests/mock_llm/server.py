@@ -113,6 +113,10 @@ class MockLlm:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def wait_for_stop(self, seconds: float) -> bool:
+        """Waits so long at most; True when the provider is stopped."""
+        return self._stopped.wait(seconds)
+
     def respond(
         self, request: Mapping[str, Any], connection: socket.socket, authorization: str | None
     ) -> Answer:
@@ -220,8 +224,21 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             _hang_up(self.connection)
             return
+        if found.trickles:
+            self.close_connection = True
+            self._trickle()
+            return
         shown = (authorization or "").removeprefix("Bearer ").encode()
         self._send(Answer(found.status, found.body.replace(b"{key}", shown), found.headers))
+
+    def _trickle(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        while not self.server.llm.wait_for_stop(0.05):
+            self.wfile.write(b"1\r\n \r\n")
+            self.wfile.flush()
 
     def _send(self, found: Answer) -> None:
         self.send_response(found.status)

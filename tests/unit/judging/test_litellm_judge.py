@@ -19,6 +19,8 @@ import pytest
 from fakes.judged_traces import ALL_ASPECTS, make_trace
 from mock_llm.outcomes import Outcome
 from mock_llm.server import MockLlm
+from ragsonde.judging.completion import CallNotMadeError
+from ragsonde.judging.limited_calls import LimitedCalls
 from ragsonde.judging.litellm_judge import LitellmJudge
 from ragsonde.judging.litellm_loading import load_litellm
 from ragsonde.judging.options import JudgeOptions
@@ -182,6 +184,41 @@ def test_an_outage_is_raised_after_one_call(llm, outcome):
     assert caught.value.retry_after_seconds is None
     (call,) = caught.value.calls
     assert (call.purpose, call.outcome, call.cost_usd) == ("assess", Cause.JUDGE_UNAVAILABLE, None)
+
+
+def test_an_answer_that_trickles_is_an_outage_and_the_next_call_is_served(llm):
+    judge = judge_at(llm, timeout_seconds=0.5)
+    judge.assess(make_trace(), ASPECTS)  # what the first call imports is not measured
+    llm.run_script(["trickle", "ok"])
+    begun = time.monotonic()
+    with pytest.raises(JudgeUnavailableError, match=r"no whole answer within 0\.5 s") as caught:
+        judge.assess(make_trace(), ASPECTS)
+    assert 0.5 < time.monotonic() - begun < 1.5
+    (call,) = caught.value.calls
+    assert (call.purpose, call.outcome, call.cost_usd) == ("assess", Cause.JUDGE_UNAVAILABLE, None)
+    assert judge.assess(make_trace(), ASPECTS).faults == {}
+
+
+def test_the_deadline_bounds_an_answer_that_trickles(llm):
+    judge = judge_at(llm, timeout_seconds=60)
+    judge.assess(make_trace(), ASPECTS)
+    llm.run_script("trickle")
+    begun = time.monotonic()
+    with pytest.raises(JudgeUnavailableError):
+        judge.assess(make_trace(), ASPECTS, deadline=begun + 0.5)
+    assert time.monotonic() - begun < 1.5
+
+
+def test_while_too_many_answers_trickle_nothing_is_asked(llm):
+    judge = judge_at(llm, timeout_seconds=0.2)
+    judge._provider._calls = LimitedCalls(most_abandoned=2)
+    llm.run_script("trickle")
+    for _ in range(2):
+        with pytest.raises(JudgeUnavailableError, match="no whole answer"):
+            judge.assess(make_trace(), ASPECTS)
+    with pytest.raises(CallNotMadeError, match="2 calls never came back") as refused:
+        judge.assess(make_trace(), ASPECTS)
+    assert (llm.total, refused.value.calls) == (2, ())
 
 
 def test_a_closed_port_is_an_outage(llm):

@@ -7,12 +7,14 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.extraction.judge_calls import JUDGE_CALL_TAG
-from ragsonde.judging.completion import NotAskedError
+from ragsonde.judging.completion import CallNotMadeError, NotAskedError
+from ragsonde.judging.limited_calls import CallTimeoutError, LimitedCalls, TooManyAbandonedError
 from ragsonde.judging.litellm_loading import load_litellm
 from ragsonde.judging.litellm_response import read_response
 from ragsonde.judging.model_prices import find_prices, price_tokens
 from ragsonde.judging.options import ReplyFormat
 from ragsonde.judging.provider_errors import translate_error
+from ragsonde_schemas.errors import JudgeUnavailableError
 
 if TYPE_CHECKING:
     from ragsonde.judging.completion import Completion
@@ -20,7 +22,16 @@ if TYPE_CHECKING:
     from ragsonde.judging.prompt import Message
 
 SCHEMA_NAME = "verdicts"
+GRACE_SECONDS = 0.5
+"""Beyond its time a call is given so much to end by itself, with its connection closed."""
 _NO_KEY = "none"
+_QUIETLY = {
+    "max_retries": 0,
+    "num_retries": 0,
+    "drop_params": True,
+    "metadata": {"tags": [JUDGE_CALL_TAG]},
+    "no-log": True,
+}
 
 
 class LitellmProvider:
@@ -29,6 +40,7 @@ class LitellmProvider:
     def __init__(self, options: JudgeOptions) -> None:
         self._options = options
         self._reply_format = options.reply_format
+        self._calls = LimitedCalls()
 
     def complete(
         self,
@@ -40,40 +52,50 @@ class LitellmProvider:
     ) -> Completion:
         """The model's answer, asked for once.
 
+        Args:
+            messages: the conversation.
+            schema: of the reply.
+            max_tokens: of the reply.
+            timeout_seconds: for the whole call, from its beginning to the last byte.
+
         Raises:
             CallFaultError: it will not answer this.
-            JudgeUnavailableError: it cannot answer now.
+            JudgeUnavailableError: it cannot answer now, or did not in time.
             JudgePausedError: it cannot answer until somebody acts.
+            CallNotMadeError: too many calls never came back.
             NotAskedError: its API key cannot be read.
         """
         litellm, provider_error = load_litellm()
-        key = self._read_key()
+        judge, key = self._options.name, self._read_key()
+        request = {
+            "model": self._options.model,
+            "messages": messages,
+            "max_tokens": max_tokens,
+            "timeout": timeout_seconds,
+            **_QUIETLY,
+            **self._choose_format(litellm, schema),
+            **self._list_given(key),
+        }
+        failure: Exception
         begun = time.monotonic()
         try:
-            response = litellm.completion(
-                model=self._options.model,
-                messages=messages,
-                max_tokens=max_tokens,
-                timeout=timeout_seconds,
-                max_retries=0,
-                num_retries=0,
-                drop_params=True,
-                metadata={"tags": [JUDGE_CALL_TAG]},
-                **self._choose_format(litellm, schema),
-                **self._list_given(key),
+            response = self._calls.run(
+                lambda: litellm.completion(**request), seconds=timeout_seconds + GRACE_SECONDS
             )
         except provider_error as error:
-            seconds = time.monotonic() - begun
-            failure = translate_error(error, judge=self._options.name, secret=key, seconds=seconds)
+            failure = translate_error(error, judge=judge, secret=key, seconds=time.monotonic() - begun)
+        except CallTimeoutError:
+            failure = JudgeUnavailableError(judge, f"no whole answer within {timeout_seconds:g} s")
+        except TooManyAbandonedError as error:
+            failure = CallNotMadeError(judge, f"not asked, {error}")
         else:
-            seconds = time.monotonic() - begun
-            return read_response(response, find_cost=self._find_cost, seconds=seconds)
+            return read_response(response, find_cost=self._find_cost, seconds=time.monotonic() - begun)
         raise failure  # out here litellm's error, which may hold the key, is not in its context
 
     def _list_given(self, key: str | None) -> dict[str, Any]:
         options = self._options
         given = {"api_key": key, "api_base": options.api_base, "temperature": options.temperature}
-        return {"no-log": True} | {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in given.items() if value is not None}
 
     def _choose_format(self, litellm: Any, schema: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - a module
         if self._reply_format is ReplyFormat.AUTO:
