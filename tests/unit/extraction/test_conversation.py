@@ -49,22 +49,6 @@ def test_else_it_comes_from_the_next_place(steps, rule):
     assert find(make_step(1, question=" "), *steps).query.value == QUESTION
 
 
-def test_the_retrievers_question_is_told_apart_from_the_query():
-    found = find(make_step(1, question=QUESTION), retriever(2, question="refund duration"))
-    assert found.retrieval_query == Found("refund duration", cite("test:retriever_input"))
-    assert (
-        find(make_step(1, question=QUESTION), retriever(2, question=f" {QUESTION}\n")).retrieval_query
-        == Found()
-    )
-
-
-def test_of_several_other_questions_none_is_the_retrieval_query():
-    steps = (retriever(2, question="first"), retriever(3, question="second"))
-    assert find(make_step(1, question=QUESTION), *steps).retrieval_query == Found()
-    steps = (retriever(2, question="same"), retriever(3, question="same"), retriever(4, question=QUESTION))
-    assert find(make_step(1, question=QUESTION), *steps).retrieval_query.value == "same"
-
-
 def test_the_turns_before_the_question_are_what_user_and_assistant_said():
     turns = [
         ("system", "s"),
@@ -129,7 +113,7 @@ def test_a_generation_beside_others_under_a_web_frameworks_span_does_not_answer_
 
 def test_of_nothing_nothing_is_found():
     found = find(make_step(1))
-    assert (found.query, found.retrieval_query, found.turns, found.answer) == (Found(), Found(), (), Found())
+    assert (found.query, found.turns, found.answer) == (Found(), (), Found())
 
 
 def test_of_runs_under_a_plain_span_the_first_asks_and_the_last_answers():

@@ -87,6 +87,28 @@ def test_the_final_generation_is_the_last_one_that_said_what_was_answered():
     assert StepTree([root, wrapper, *inner]).final_generation.id == "4"
 
 
+def test_of_a_silent_run_the_first_generation_that_the_last_retrieval_reached_is_final():
+    root, found = make_step(1), make_step(3, 1, kind=StepKind.RETRIEVER, question="q")
+    rewrite, final, more = (
+        generation(2, 1, answer="q"),
+        generation(4, 1, answer="a"),
+        generation(6, 1, answer="1."),
+    )
+    assert StepTree([root, rewrite, found, final, more]).final_generation.id == "4"
+    assert StepTree([root, rewrite, final, more]).final_generation.id == "6"
+    ranking = (make_step(5, 1, kind=StepKind.RERANKER, end=56), generation(5.5, 5, answer="2, 1"))
+    assert StepTree([root, found, *ranking, more]).final_generation.id == "6"
+    call, tool = generation(2, 1, answer=""), make_step(3, 1, kind=StepKind.TOOL)
+    assert StepTree([root, call, tool, final, more]).final_generation.id == "4"
+    loop = generation(4, 1, answer="a", end=59)
+    inside = (
+        generation(4.1, 4, answer=""),
+        make_step(4.5, 4, kind=StepKind.TOOL),
+        generation(5, 4, answer="a"),
+    )
+    assert StepTree([root, loop, *inside, more]).final_generation.id == "5"
+
+
 def test_generations_whose_links_are_lost_are_those_of_the_root():
     assert StepTree([make_step(1, answer="a"), generation(2, 99, answer="a")]).final_generation.id == "2"
 

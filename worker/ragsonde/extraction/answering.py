@@ -37,18 +37,24 @@ def find_exit(
         owners: by the id of a step, which of `beside` it is or is inside.
         lost: ids of the steps above which one is missing: they may be parts of any run.
     """
-    runs = _list_answering(beside, steps=steps, owners=owners)
+    runs = list_answering(beside, steps=steps, owners=owners)
     if not runs:
         return entry
+    return find_reached(runs, steps=steps, owners=owners, lost=lost) or _find_last(runs, entry=entry)
+
+
+def find_reached(
+    runs: Sequence[Step], *, steps: Sequence[Step], owners: Mapping[str, str], lost: Collection[str]
+) -> Step | None:
+    """The first of `runs` that the last retrieval can have reached, past calls of tools that were run.
+
+    None where no retrieval reached any. The arguments are those of `find_exit`.
+    """
     reached = _list_reached(runs, steps=steps, owners=owners, lost=lost)
-    if not reached:
-        return _find_last(runs, entry=entry)
-    return _pass_tool_calls(reached, steps=steps)
+    return _pass_tool_calls(reached, steps=steps) if reached else None
 
 
-def _list_answering(
-    beside: Sequence[Step], *, steps: Sequence[Step], owners: Mapping[str, str]
-) -> list[Step]:
+def list_answering(beside: Sequence[Step], *, steps: Sequence[Step], owners: Mapping[str, str]) -> list[Step]:
     """Generations, runs with one inside, and runs without that say something themselves.
 
     A run that only retrieved has no answer whatever it returned.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.extraction.findings import Found, cite
-from ragsonde.extraction.steps import StepKind, has_text
+from ragsonde.extraction.steps import StepKind, has_text, name_finding
 
 if TYPE_CHECKING:
     from ragsonde.extraction.step_tree import StepTree
@@ -14,60 +14,36 @@ if TYPE_CHECKING:
 
 
 class Conversation(NamedTuple):
-    """The question, the turns before it and the answer.
-
-    Attributes:
-        retrieval_query: what the retriever was asked, where that is another text than the query.
-    """
+    """The question, the turns before it and the answer."""
 
     query: Found = Found()
-    retrieval_query: Found = Found()
     turns: tuple[Turn, ...] = ()
     answer: Found = Found()
 
 
 def find_conversation(tree: StepTree) -> Conversation:
     """The conversation of one record, by the steps that say most plainly what it is."""
-    query = _find_query(tree)
-    return Conversation(
-        query=query,
-        retrieval_query=_find_retrieval_query(tree, query=query.value),
-        turns=_find_turns(tree),
-        answer=_find_answer(tree),
-    )
+    return Conversation(query=_find_query(tree), turns=_find_turns(tree), answer=_find_answer(tree))
 
 
 def _find_query(tree: StepTree) -> Found:
-    """What went into the entry, else into a retriever or reranker, else the last user turn."""
-    entry = tree.entry
-    if entry is not None and has_text(entry.question) and entry.kind not in _ASKED:
-        return _name(entry.question, entry, "root_input", is_exact=tree.is_entry_sure)
+    """What the run that was asked took, else a retriever or reranker, else the last user turn."""
+    asked = tree.asked
+    if asked is not None and has_text(asked.question) and asked.kind not in _ASKED:
+        is_exact = asked is tree.entry and tree.is_entry_sure
+        return name_finding(asked.question, asked, "root_input", is_exact=is_exact)
     for kind, place in _ASKED.items():
         for step in tree.steps:
             if step.kind is kind and has_text(step.question):
-                return _name(step.question, step, place, is_exact=False)
+                return name_finding(step.question, step, place, is_exact=False)
     for step in _list_prompted(tree):
-        asked = [turn.content for turn in step.turns if turn.role == "user"]
-        if asked:
-            return Found(asked[-1], cite(f"{step.convention}:last_user_message", is_exact=False))
+        said = [turn.content for turn in step.turns if turn.role == "user"]
+        if said:
+            return Found(said[-1], cite(f"{step.convention}:last_user_message", is_exact=False))
     return Found()
 
 
 _ASKED = {StepKind.RETRIEVER: "retriever_input", StepKind.RERANKER: "reranker_query"}
-
-
-def _find_retrieval_query(tree: StepTree, *, query: str | None) -> Found:
-    """The retrievers' own question, where they were all asked one text and it is not the query."""
-    asked = {
-        step.question.value.strip(): step
-        for step in tree.steps
-        if step.kind is StepKind.RETRIEVER and has_text(step.question)
-    }
-    asked.pop((query or "").strip(), None)
-    if len(asked) != 1:
-        return Found()
-    ((_, step),) = asked.items()
-    return _name(step.question, step, "retriever_input")
 
 
 def _find_turns(tree: StepTree) -> tuple[Turn, ...]:
@@ -86,7 +62,7 @@ def _list_prompted(tree: StepTree) -> tuple[Step, ...]:
     """
     final = tree.final_generation
     around = () if final is None else (final, *tree.ancestors(final))
-    return tuple(step for step in (*around, tree.exit, tree.entry) if step is not None)
+    return tuple(step for step in (*around, tree.exit, tree.asked) if step is not None)
 
 
 def _find_answer(tree: StepTree) -> Found:
@@ -104,16 +80,8 @@ def _find_answer(tree: StepTree) -> Found:
             if not has_text(step.answer):
                 return Found()
             if step is last and speaks:
-                return _name(
+                return name_finding(
                     step.answer, step, "root_output", is_exact=step is tree.entry and tree.is_entry_sure
                 )
-            return _name(step.answer, step, "last_output_message", is_exact=False)
+            return name_finding(step.answer, step, "last_output_message", is_exact=False)
     return Found()
-
-
-def _name(found: Found, step: Step, place: str, *, is_exact: bool = True) -> Found:
-    """A finding with its convention's own rule, or the one that the place is called by."""
-    own = found.evidence
-    rule = own.rule if own is not None else f"{step.convention}:{place}"
-    is_exact = is_exact and (own is None or own.confidence == "exact")
-    return Found(found.value, cite(rule, is_exact=is_exact))

@@ -9,6 +9,7 @@ from ragsonde.extraction.final_retrievals import choose_final
 from ragsonde.extraction.findings import Found, FoundContext, cite
 from ragsonde.extraction.options import RetrievalChoice
 from ragsonde.extraction.prompted_contexts import find_prompted
+from ragsonde.extraction.retrieval_queries import find_retrieval_query
 from ragsonde.extraction.steps import StepKind
 from ragsonde.extraction.tool_results import find_fallback, find_tool_steps, find_tool_turns
 from ragsonde_schemas.trace import ContextOrigin
@@ -31,7 +32,8 @@ class ChosenContexts(NamedTuple):
 
     Attributes:
         contexts: None = unknown, () = retrieval returned nothing.
-        step_id, question: of the one retrieval that they come from, where each is a record of its own.
+        step_id: of the one retrieval that they come from, where each is a record of its own.
+        question: what they were retrieved for, where it is one text.
     """
 
     contexts: tuple[FoundContext, ...] | None = None
@@ -64,7 +66,8 @@ def choose_contexts(tree: StepTree, *, options: RetrievalOptions) -> tuple[Chose
             for item in chosen
         )
     found = _gather(chosen, options=options) if chosen else _find_elsewhere(tree, options=options)
-    return (found._replace(warnings=(*filtered, *warnings, *found.warnings)),)
+    question = find_retrieval_query(tree, [item.step for item in chosen])
+    return (found._replace(question=question, warnings=(*filtered, *warnings, *found.warnings)),)
 
 
 def _gather(retrievals: list[Retrieval], *, options: RetrievalOptions) -> ChosenContexts:

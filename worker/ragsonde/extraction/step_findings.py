@@ -11,7 +11,7 @@ from ragsonde.extraction.findings import Findings, Found
 from ragsonde.extraction.options import RetrievalOptions
 from ragsonde.extraction.retrievals import choose_contexts
 from ragsonde.extraction.step_tree import StepTree
-from ragsonde.extraction.steps import StepKind
+from ragsonde.extraction.steps import StepKind, has_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -50,7 +50,8 @@ def find_in_steps(
         warnings: what is known of the record already; told first.
     """
     tree = StepTree(steps)
-    conversation = find_conversation(tree)
+    turn = tree.turn
+    conversation = find_conversation(turn)
     found = {
         "query": conversation.query,
         "answer": conversation.answer,
@@ -67,23 +68,31 @@ def find_in_steps(
         latency_ms=latency_ms,
         cost_usd=_sum_cost(tree),
         evidence={name: field.evidence for name, field in found.items() if field.evidence is not None},
-        warnings=warnings,
+        warnings=(*warnings, *_warn_of_others(turn)),
         **{name: field.value for name, field in found.items() if field.value is not None},
     )
-    return tuple(
-        _complete(common, chosen, retrieval_query=conversation.retrieval_query)
-        for chosen in choose_contexts(tree, options=options)
+    return tuple(_complete(common, chosen) for chosen in choose_contexts(turn, options=options))
+
+
+def _warn_of_others(turn: StepTree) -> tuple[str, ...]:
+    if not turn.others:
+        return ()
+    count = len(turn.others) + 1
+    warning = (
+        f"trace: {count} runs stand beside each other; query, contexts and answer are those of one of them."
+        " Give each a trace of its own, or let one span of the application stand around them"
     )
+    return (warning,)
 
 
-def _complete(common: Findings, chosen: ChosenContexts, *, retrieval_query: Found) -> Findings:
+def _complete(common: Findings, chosen: ChosenContexts) -> Findings:
     """One record: what is common to all of the trace, and the contexts chosen for it."""
     key = common.record_key
     if chosen.step_id:
         key = f"{key}/{chosen.step_id}" if key else chosen.step_id
-        asked = chosen.question
-        is_own = asked.value is not None and asked.value != common.query
-        retrieval_query = asked if is_own else Found()
+    asked = chosen.question
+    is_own = has_text(asked) and asked.value.strip() != (common.query or "").strip()
+    retrieval_query = asked if is_own else Found()
     own = {"contexts": chosen.evidence, "retrieval_query": retrieval_query.evidence}
     return replace(
         common,

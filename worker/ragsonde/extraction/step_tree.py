@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ragsonde.extraction.answering import find_exit
+from ragsonde.extraction.answering import find_exit, find_reached, list_answering
+from ragsonde.extraction.checks import mark_checks
 from ragsonde.extraction.forest import Forest
+from ragsonde.extraction.run_turns import find_asked, find_earlier, find_others
 from ragsonde.extraction.steps import StepKind, get_ending, has_text
 
 if TYPE_CHECKING:
@@ -19,32 +20,21 @@ if TYPE_CHECKING:
 class StepTree:
     """The steps of one trace; a step without a convention is only there for those above and below it.
 
-    What a guardrail or an evaluator does is a part of the check: its model calls answer nobody, what it
-    retrieves reached nobody. A check around the whole of a trace with a retrieval is taken as its run.
+    What is inside a check is a check too, as `mark_checks` says.
 
     Attributes:
         steps: in order of start, then end, then as given; of steps with equal ids the last one given.
         roots: steps that name no parent.
+        others: runs beside the one that answered that were left out, as other turns.
     """
 
-    def __init__(self, steps: Sequence[Step]) -> None:
+    def __init__(self, steps: Sequence[Step], *, others: tuple[Step, ...] = ()) -> None:
         ordered = sorted({step.id: step for step in steps}.values(), key=_get_times)
         self._forest = Forest({step.id: step.parent_id for step in ordered})
-        self.steps = tuple(self._mark_checks(ordered))
+        self.others = others
+        self.steps = tuple(mark_checks(ordered, self._forest))
         self.roots = tuple(step for step in self.steps if step.parent_id is None)
         self._by_id = {step.id: step for step in self.steps}
-
-    def _mark_checks(self, steps: Sequence[Step]) -> Iterator[Step]:
-        checks = {step.id for step in steps if step.kind is StepKind.CHECK}
-        known = self._forest.outermost({step.id for step in steps if step.convention}) if checks else set()
-        is_whole = len(known) == 1 and any(step.kind in _RETRIEVING for step in steps)
-        around = known & checks if is_whole else set()
-        checking = self._forest.below(checks - around) if checks - around else set()
-        for step in steps:
-            if step.id in around:
-                yield replace(step, kind=StepKind.OTHER)
-            else:
-                yield replace(step, kind=StepKind.CHECK) if step.id in checking else step
 
     def ancestors(self, step: Step) -> Iterator[Step]:
         """The steps above `step`, nearest first, up to a root, a missing parent or the cut of a circle."""
@@ -100,12 +90,24 @@ class StepTree:
     def is_entry_sure(self) -> bool:
         """True where nothing else can be the entry: it is marked so, a root, or alone in what it is."""
         entry = self.entry
-        if entry is None or entry.is_entry or entry.parent_id is None:
-            return entry is not None
+        if entry is None or self.others:
+            return False
+        if entry.is_entry or entry.parent_id is None:
+            return True
         is_whole = entry.kind is StepKind.OTHER
         return not any(
             step is not entry and (step.kind is StepKind.OTHER or not is_whole) for step in self.parts
         )
+
+    @cached_property
+    def _beside(self) -> tuple[Step, ...]:
+        """The entry, or the runs and other steps beside it: with no step of the application above them."""
+        entry = self.entry
+        if entry is None or entry.is_entry:
+            return () if entry is None else (entry,)
+        if entry.parent_id is None and entry.kind is StepKind.OTHER:
+            return tuple(step for step in self.parts if step.parent_id is None)
+        return self.parts
 
     @cached_property
     def exit(self) -> Step | None:
@@ -114,15 +116,51 @@ class StepTree:
         Only runs beside each other, with no step of the application above them, leave a choice.
         """
         entry = self.entry
-        if entry is None or entry.is_entry:
+        if entry is None or len(self._beside) == 1:
             return entry
-        beside = self.parts
-        if entry.parent_id is None and entry.kind is StepKind.OTHER:
-            beside = tuple(step for step in beside if step.parent_id is None)
-        if len(beside) == 1:
-            return entry
-        lost = {step.id for step in self.steps if self._is_lost(step)}
-        return find_exit(beside, entry=entry, steps=self.steps, owners=self._find_owners(beside), lost=lost)
+        owners = self._find_owners(self._beside)
+        return find_exit(self._beside, entry=entry, steps=self.steps, owners=owners, lost=self._lost)
+
+    @cached_property
+    def asked(self) -> Step | None:
+        """The step whose question the exit answered: the entry, or of several runs the one that led to it."""
+        if self.entry is None or self.exit is None or len(self._beside) == 1:
+            return self.entry
+        return find_asked(self.exit, beside=self._beside, heard=self._list_heard(), entry=self.entry)
+
+    @cached_property
+    def turn(self) -> StepTree:
+        """The same trace without the runs that answered other questions, and what came before those.
+
+        Of runs beside each other the one that answered is kept, with those that led to it.
+        """
+        said, beside = self.exit, self._beside
+        if said is None or len(beside) == 1:
+            return self
+        owners = self._find_owners(beside)
+        others = find_others(
+            said,
+            runs=list_answering(beside, steps=self.steps, owners=owners),
+            whole={owners[step.id] for step in self.steps if step.kind in _DELIVERING and step.id in owners},
+            heard=self._list_heard(),
+            asked={step.question.value.strip() for step in self.steps if _is_query(step)},
+        )
+        if not others:
+            return self
+        left_out = {step.id for step in (*others, *find_earlier(said, beside=beside, others=others))}
+        kept = [step for step in self.steps if owners.get(step.id) not in left_out]
+        return StepTree(kept, others=others)
+
+    def _list_heard(self) -> list[str]:
+        """The last message of the user to the final generation, and the last query of a retriever."""
+        turns = self.final_generation.turns if self.final_generation is not None else ()
+        asked = [turn.content for turn in turns if turn.role == "user" and turn.content.strip()]
+        queries = [step.question.value for step in self.steps if _is_query(step)]
+        return [*asked[-1:], *queries[-1:]]
+
+    @cached_property
+    def _lost(self) -> set[str]:
+        return {step.id for step in self.steps if self._is_lost(step)}
 
     def _is_lost(self, step: Step) -> bool:
         """True where what stands above the step ends in a parent that is missing."""
@@ -146,8 +184,9 @@ class StepTree:
     def final_generation(self) -> Step | None:
         """The generation that gave the application's answer; where it wraps others, the last one of those.
 
-        Of those inside the exit the last one that said what the exit answered, else the last one. Where none
-        is inside, all others stand for it only if the exit is the application's own root.
+        Of those inside the exit the last one that said what the exit answered, else the first one that the
+        last retrieval can have reached, else the last one. Where none is inside, all others stand for it only
+        if the exit is the application's own root.
         """
         said = self.exit
         generations = self._list_final_ones(said)
@@ -157,7 +196,7 @@ class StepTree:
             for step in generations
             if answer and has_text(step.answer) and step.answer.value.strip() == answer
         }
-        last = _find_last(generations, same)
+        last = (None if same else self._find_first_reached(generations)) or _find_last(generations, same)
         if last is None:
             return None
         wrapping = self._forest.above({step.id for step in generations})
@@ -173,12 +212,23 @@ class StepTree:
         inside = [step for step in generations if step.id in within]
         return inside if inside or not (said.is_entry or said.parent_id is None) else generations
 
+    def _find_first_reached(self, generations: Sequence[Step]) -> Step | None:
+        """Of those that are no part of a retrieval or tool; None where none was reached."""
+        inside = self.below(step for step in self.steps if step.kind in _DELIVERING)
+        runs = self.outermost(step for step in generations if step.id not in inside)
+        owners = self._find_owners(runs)
+        return find_reached(runs, steps=self.steps, owners=owners, lost=self._lost) if runs else None
+
     def find_outermost_carriers(self, name: str) -> tuple[Step, ...]:
         """Steps that carry the fact `name` while none above does: a wrapper's sum holds those below it."""
         return self.outermost(step for step in self.steps if name in step.facts)
 
 
-_RETRIEVING = frozenset({StepKind.RETRIEVER, StepKind.RERANKER})
+_DELIVERING = frozenset({StepKind.RETRIEVER, StepKind.RERANKER, StepKind.TOOL})
+
+
+def _is_query(step: Step) -> bool:
+    return step.kind is StepKind.RETRIEVER and has_text(step.question)
 
 
 def _get_times(step: Step) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from ragsonde.extraction.findings import Found
+from ragsonde.extraction.findings import Found, cite
 
 if TYPE_CHECKING:
     from ragsonde.extraction.documents import Document
@@ -28,7 +28,9 @@ class StepKind(StrEnum):
     TOOL = "tool"
     GENERATION = "generation"
     CHECK = "check"
-    """A guardrail or an evaluator: it judges what the application does and answers nobody."""
+    """It judges what the application does (an evaluator) and answers nobody."""
+    GUARD = "guard"
+    """A guardrail: a check that may stand around what it guards. A tree tells which of both it is."""
     OTHER = "other"
     """Part of a RAG application (a chain, an agent, an embedding), but none of these."""
 
@@ -78,3 +80,11 @@ def has_text(found: Found) -> bool:
 def get_ending(step: Step) -> tuple[int, int]:
     """When a step ended, for an order of time; one whose end is unknown as when it started."""
     return step.end_ns or step.start_ns, step.start_ns
+
+
+def name_finding(found: Found, step: Step, place: str, *, is_exact: bool = True) -> Found:
+    """A finding of a step with its convention's own rule, or the one that the place is called by."""
+    own = found.evidence
+    rule = own.rule if own is not None else f"{step.convention}:{place}"
+    is_exact = is_exact and (own is None or own.confidence == "exact")
+    return Found(found.value, cite(rule, is_exact=is_exact))

@@ -23,6 +23,7 @@ from ragsonde.extraction.conventions.recorded_texts import read_answer, read_que
         (["How long?"], "How long?"),
         (["one", "two"], None),
         ("<shop.Bot object at 0x7f12ab>", None),
+        ('"How long?"', "How long?"),
         ({"query": '{"cut'}, None),
         ({}, None),
         ([], None),
@@ -48,6 +49,13 @@ def test_a_question_is_what_was_asked(recorded, expected):
         ({"text": "14 days.", "toolCalls": []}, "14 days."),
         ([{"type": "reasoning"}, {"type": "function_call", "name": "f"}], ""),
         ({"error": "timeout"}, None),
+        ({"status": "ok", "message": "success", "data": {"answer": "14 days."}}, "14 days."),
+        ({"message": "success", "data": {"answer": None}}, None),
+        ({"message": "success", "data": [{"id": 1}]}, None),
+        ({"message": "success", "result": {"id": 1}}, None),
+        ({"message": "14 days.", "data": None, "sources": [{"id": 1}]}, "14 days."),
+        ({"statusCode": 200, "body": '{"answer": "14 days."}'}, "14 days."),
+        ({"message": {"role": "assistant", "content": "14 days."}, "data": {"id": 1}}, "14 days."),
         ('{"answer": "cut', None),
         (7, None),
         (None, None),
@@ -55,6 +63,26 @@ def test_a_question_is_what_was_asked(recorded, expected):
 )
 def test_an_answer_is_what_was_said(recorded, expected):
     assert expected == read_answer(recorded)
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "<shop.Bot object at 0x7f12ab>",
+        "<generator object f at 0x7f12>",
+        "<async_generator object Shop.ask.<locals>.stream at 0x7f12>",
+        "<function Shop.ask at 0x7F12>",
+        "<bound method Shop.ask of <shop.Shop object at 0x7f12>>",
+        "<Document(id='1')>",
+    ],
+)
+def test_what_python_prints_for_an_object_says_nothing(printed):
+    assert (read_answer(printed), read_answer({"answer": printed}), read_question(printed)) == (
+        None,
+        None,
+        None,
+    )
+    assert read_answer(f"It printed {printed}") == f"It printed {printed}"
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ _KINDS = {
     "retriever": StepKind.RETRIEVER,
     "tool": StepKind.TOOL,
     "generation": StepKind.GENERATION,
-    "guardrail": StepKind.CHECK,
+    "guardrail": StepKind.GUARD,
     "evaluator": StepKind.CHECK,
 }
 _NAMES = {
@@ -112,7 +112,7 @@ def _find_kind(span: Span) -> StepKind:
 
 
 def _read_documents(attributes: dict[str, Any], *, kind: StepKind) -> tuple[Document, ...] | None:
-    if kind in {StepKind.GENERATION, StepKind.CHECK, StepKind.OTHER}:
+    if kind in {StepKind.GENERATION, StepKind.CHECK, StepKind.GUARD, StepKind.OTHER}:
         return None
     return read_returned(attributes.get(_OUTPUT))
 

@@ -28,7 +28,7 @@ _KINDS = {
     "TOOL": StepKind.TOOL,
     "LLM": StepKind.GENERATION,
     "CHAT_MODEL": StepKind.GENERATION,
-    "GUARDRAIL": StepKind.CHECK,
+    "GUARDRAIL": StepKind.GUARD,
     "EVALUATOR": StepKind.CHECK,
 }
 
@@ -62,7 +62,7 @@ def read_step(span: Span) -> Step | None:
 
 
 def _read_documents(attributes: dict[str, Any], *, kind: StepKind) -> tuple[Document, ...] | None:
-    if kind in {StepKind.GENERATION, StepKind.CHECK, StepKind.OTHER}:
+    if kind in {StepKind.GENERATION, StepKind.CHECK, StepKind.GUARD, StepKind.OTHER}:
         return None
     return read_returned(attributes.get(_OUTPUTS))
 

@@ -18,7 +18,7 @@ from ragsonde.extraction.conventions.openinference_attributes import (
     read_text,
 )
 from ragsonde.extraction.conventions.openinference_facts import read_facts
-from ragsonde.extraction.conventions.recorded_texts import read_answer
+from ragsonde.extraction.conventions.recorded_texts import keep_plain, read_answer
 from ragsonde.extraction.documents import read_document
 from ragsonde.extraction.findings import Found, cite
 from ragsonde.extraction.messages import read_question, read_reply, read_tool_message, read_tool_output
@@ -35,7 +35,7 @@ _KINDS = {
     "RERANKER": StepKind.RERANKER,
     "TOOL": StepKind.TOOL,
     "LLM": StepKind.GENERATION,
-    "GUARDRAIL": StepKind.CHECK,
+    "GUARDRAIL": StepKind.GUARD,
     "EVALUATOR": StepKind.CHECK,
 }
 _SILENT = frozenset({"EMBEDDING", "PROMPT"})
@@ -109,10 +109,10 @@ def _read_question(span: Span, *, kind: StepKind) -> Found:
     if kind is StepKind.RERANKER:
         question = read_text(span, "reranker.query")
         return NOTHING if question is None else Found(question)
-    if kind is StepKind.GENERATION:
-        question = read_plain(span, "input")
-    else:
-        question = read_question(span.attributes.get("input.value"))
+    question = read_plain(span, "input")
+    if question is None and kind is not StepKind.GENERATION:
+        asked = read_question(read_json(span, "input.value"))
+        question = None if asked is None else keep_plain(asked)
     return NOTHING if question is None else Found(question)
 
 

@@ -5,11 +5,12 @@ Attribute names are those of the OpenInference semantic conventions.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from ragsonde.extraction.conventions.recorded_texts import is_representation, keep_plain
 from ragsonde.extraction.documents import Document, read_document, read_documents
 from ragsonde.extraction.embedded_json import read_embedded
+from ragsonde.extraction.embedded_json import read_plain as read_json_text
 from ragsonde.extraction.flattened import read_flattened
 from ragsonde.extraction.messages import Message, read_role
 
@@ -25,8 +26,6 @@ INPUT_MESSAGES = "llm.input_messages"
 OUTPUT_MESSAGES = "llm.output_messages"
 
 _TOOL_CALLS = ("message.tool_calls.", "message.function_call_")
-_REPRESENTATION = re.compile(r"<\w+\(.*\)>|<[\w.]+ object at 0x[0-9a-f]+>", re.DOTALL)
-"""What Python prints for an object: some instrumentations record it in place of a document."""
 
 
 def read_text(span: Span, name: str) -> str | None:
@@ -44,11 +43,18 @@ def read_json(span: Span, name: str) -> dict[str, Any] | list[Any] | None:
 
 
 def read_plain(span: Span, side: str) -> str | None:
-    """The text of `input` or `output` where it is no JSON."""
-    text = read_text(span, f"{side}.value")
-    if text is None or read_embedded(text) is not None:
+    """The text of `input` or `output`; None for an object or list, for `null`, and for what says nothing.
+
+    A JSON string is the text that it holds where the span says that it is JSON; else its quotes are its own.
+    """
+    recorded = read_text(span, f"{side}.value")
+    if recorded is None or read_embedded(recorded) is not None:
         return None
-    return text
+    text = read_json_text(recorded)
+    if text is None:
+        return None
+    is_json = "json" in str(span.attributes.get(f"{side}.mime_type", "")).lower()
+    return keep_plain(text if is_json else recorded)
 
 
 def read_messages(span: Span, *, prefix: str) -> list[Message]:
@@ -72,7 +78,7 @@ def read_span_documents(span: Span, *, prefix: str) -> list[Document] | None:
     flattened = [_read_flattened_document(item) for item in read_flattened(span.attributes, prefix=prefix)]
     listed = read_documents(read_json(span, "output.value"))
     if not flattened:
-        if listed and any(_REPRESENTATION.fullmatch(document.content or "") for document in listed):
+        if listed and any(is_representation(document.content or "") for document in listed):
             return None
         return listed
     if listed is None or not _are_same(flattened, listed):

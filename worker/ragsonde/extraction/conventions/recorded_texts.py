@@ -52,14 +52,16 @@ _ANSWER_KEYS = (
     "reply",
     "text",
     "content",
-    "message",
 )
+_WRAPPER_KEYS = ("data", "body")
+_STATUS_KEY = "message"
+"""What an object says last of all: a service's word for how it went, where it wraps something else."""
 _CHOICE_KEYS = ("choices", "generations", "candidates")
 _CALL_KEYS = ("tool_calls", "toolCalls", "function_call", "toolCallId")
 _CALL_TYPES = ("function_call", "tool_call", "tool-call", "tool_use")
 _LEVELS = 6
-_REPRESENTATION = re.compile(r"<[\w.]+ object at 0x[0-9a-fA-F]+>|<[\w.]+\(.*\)>", re.DOTALL)
-"""What Python prints for an object."""
+_REPRESENTATION = re.compile(r"<[\w.]+ (?:[\w.<>]+ )*at 0x[0-9a-fA-F]+>+|<[\w.]+\(.*\)>", re.DOTALL)
+"""What Python prints for an object, a generator or a function."""
 _CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9_]*")
 
 
@@ -80,10 +82,21 @@ def read_answer(recorded: object) -> str | None:
     return _read_answer(recorded, levels=_LEVELS)
 
 
+def keep_plain(text: str) -> str | None:
+    """The text, None where it is blank, JSON that cannot be read, or what Python prints for an object."""
+    is_plain = text.strip() and not is_unreadable_json(text) and not is_representation(text)
+    return text if is_plain else None
+
+
+def is_representation(text: str) -> bool:
+    """True for what Python prints for an object that has no text, as some instrumentations record it."""
+    return _REPRESENTATION.fullmatch(text.strip()) is not None
+
+
 def _read_question(recorded: object, *, levels: int) -> str | None:
     value = read_value(recorded)
     if isinstance(value, str):
-        return _keep_plain(value)
+        return keep_plain(value)
     if not levels or not isinstance(value, dict | list):
         return None
     if isinstance(value, list):
@@ -100,7 +113,7 @@ def _read_question(recorded: object, *, levels: int) -> str | None:
 
 def _find_asked(value: dict[str, Any] | list[Any]) -> str | None:
     asked = read_message_question(value)
-    return None if asked is None else _keep_plain(asked)
+    return None if asked is None else keep_plain(asked)
 
 
 def _find_argument(arguments: object, *, levels: int) -> str | None:
@@ -112,14 +125,14 @@ def _find_argument(arguments: object, *, levels: int) -> str | None:
 
 
 def _find_only_text(values: list[Any]) -> str | None:
-    texts = [text for value in values if isinstance(value, str) and (text := _keep_plain(value))]
+    texts = [text for value in values if isinstance(value, str) and (text := keep_plain(value))]
     return texts[0] if len(texts) == 1 else None
 
 
 def _read_answer(recorded: object, *, levels: int) -> str | None:
     value = read_value(recorded)
     if isinstance(value, str):
-        return _keep_plain(value)
+        return keep_plain(value)
     if not levels or not isinstance(value, dict | list):
         return None
     reply = read_reply(value)
@@ -149,9 +162,17 @@ def _read_keyed_answer(value: dict[str, Any], *, levels: int) -> str | None:
         if isinstance(choices, list) and choices:
             return _read_answer([choices[0]], levels=levels)
     answers = (_read_answer(value.get(key), levels=levels) for key in _ANSWER_KEYS)
-    return next((answer for answer in answers if answer is not None), None)
+    answer = next((answer for answer in answers if answer is not None), None)
+    return _read_wrapped_answer(value, levels=levels) if answer is None else answer
 
 
-def _keep_plain(text: str) -> str | None:
-    is_plain = text.strip() and not is_unreadable_json(text) and not _REPRESENTATION.fullmatch(text.strip())
-    return text if is_plain else None
+def _read_wrapped_answer(value: dict[str, Any], *, levels: int) -> str | None:
+    """What a service's reply wraps; where an answer may be inside, its message only tells how it went."""
+    wrapped = [inner for key in _WRAPPER_KEYS if isinstance(inner := read_value(value.get(key)), dict)]
+    answers = (_read_answer(inner, levels=levels) for inner in wrapped)
+    answer = next((answer for answer in answers if answer is not None), None)
+    if answer is not None:
+        return answer
+    places = (read_value(value.get(key)) for key in (*_WRAPPER_KEYS, *_ANSWER_KEYS))
+    is_status = any(isinstance(place, dict | list) and place for place in places)
+    return None if is_status else _read_answer(value.get(_STATUS_KEY), levels=levels)

@@ -22,7 +22,7 @@ _KINDS = {
     "RETRIEVER": StepKind.RETRIEVER,
     "TOOL": StepKind.TOOL,
     "GENERATION": StepKind.GENERATION,
-    "GUARDRAIL": StepKind.CHECK,
+    "GUARDRAIL": StepKind.GUARD,
     "EVALUATOR": StepKind.CHECK,
 }
 _COSTS = ("calculatedTotalCost", "totalCost")
@@ -100,7 +100,7 @@ def _find_kind(item: dict[str, Any]) -> StepKind:
 
 
 def _read_documents(output: object, *, kind: StepKind) -> tuple[Document, ...] | None:
-    is_silent = kind in {StepKind.GENERATION, StepKind.CHECK, StepKind.OTHER}
+    is_silent = kind in {StepKind.GENERATION, StepKind.CHECK, StepKind.GUARD, StepKind.OTHER}
     return None if is_silent else read_returned(output)
 
 
