@@ -36,7 +36,7 @@ def find_list(value: dict[str, Any], *, is_document: bool) -> list[Any] | None:
 def flatten_queries(items: list[Any]) -> list[Any]:
     """The items of a list; of one that holds a list for each query the items of those, in their order."""
     lists = [item for item in items if isinstance(item, list)]
-    if not lists or len(lists) < len(items) or any(map(is_scored, lists)):
+    if not lists or len(lists) < len(items):
         return items
     inner = [item for listed in lists for item in listed]
     is_single = all(len(listed) <= 1 for listed in lists)
