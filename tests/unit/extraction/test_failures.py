@@ -72,3 +72,9 @@ def test_a_result_that_only_names_errors_is_none(returned):
 
 def test_the_status_of_what_was_asked_for_is_no_failure():
     assert read_returned({"status": "error", "order": "17"}) is not None
+
+
+@pytest.mark.parametrize("kind", [["error"], {}, None, 1])
+def test_a_type_that_is_no_text_says_nothing(kind):
+    assert not is_failure({"type": kind, "output": {"type": kind, "value": ERROR}})
+    assert read_turns([{"type": kind, "content": FACT}]) == ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_ERROR_TYPES = frozenset({"error", "error-text", "error-json"})
+_ERROR_TYPES = ("error", "error-text", "error-json")
 _RESULT_KEYS = ("content", "parts", "response", "result", "output")
 _ABOUT_ERROR = frozenset(
     {

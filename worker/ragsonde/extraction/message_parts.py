@@ -60,12 +60,12 @@ def read_parts(content: object) -> Parts:
 
 def is_result_item(item: dict[str, Any]) -> bool:
     """True for what a tool returned, as an item beside messages."""
-    return item.get("type") in _RESULT_ITEMS and "role" not in item
+    return _has_type(item, _RESULT_ITEMS) and "role" not in item
 
 
 def is_call_item(item: dict[str, Any]) -> bool:
     """True for a call of a tool, as an item beside messages."""
-    return item.get("type") in _CALL_ITEMS and "role" not in item
+    return _has_type(item, _CALL_ITEMS) and "role" not in item
 
 
 def are_parts(items: list[Any]) -> bool:
@@ -80,6 +80,11 @@ def join_texts(items: list[Any]) -> str | None:
     if not items or not are_parts(items) or not all(isinstance(item.get("text"), str) for item in items):
         return None
     return "\n".join(read_parts(items).texts)
+
+
+def _has_type(item: dict[str, Any], kinds: frozenset[str]) -> bool:
+    kind = item.get("type")
+    return isinstance(kind, str) and kind in kinds
 
 
 def _read_result(part: dict[str, Any]) -> list[str]:
