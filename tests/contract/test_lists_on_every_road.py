@@ -41,6 +41,7 @@ BAD = {
     "a run without type": {"id": "x", "name": "n", "trace_id": TREE["trace_id"], "inputs": {}},
     "a run alone": {**RUNS[1], "id": "x", "trace_id": "y", "parent_run_id": "y"},
     "a patch alone": {"id": "x", "trace_id": "x", "dotted_order": "1x", "outputs": {"output": "no"}},
+    "an observation alone": {**OBSERVATIONS[0], "id": "x", "traceId": "y", "parentObservationId": "z"},
     "an observation without start": {"id": "o9", "traceId": OBSERVATIONS[0]["traceId"], "type": "SPAN"},
     "a span without ids": {"span_id": "1"},
 }

@@ -90,6 +90,11 @@ def test_a_bad_span_of_a_bare_list_is_a_fault():
     assert [fault.where for fault in decoded.faults] == ["[1]", "[2].span_id", "[3]"]
 
 
+def test_one_span_with_meta_tells_the_format_of_a_message():
+    decoded = decode(wrap_json({"spans": [None, SPAN]}))
+    assert (decoded.format, len(decoded.spans), len(decoded.faults)) == ("datadog_spans", 1, 1)
+
+
 def test_a_span_of_which_a_part_cannot_be_kept_is_refused():
     (fault,) = decode(wrap(json.dumps([SPAN, {**SPAN, "duration": 1e999}]).encode())).faults
     assert fault.reason is ParkReason.INVALID_JSON

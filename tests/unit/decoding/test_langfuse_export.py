@@ -65,6 +65,13 @@ def test_one_observation_is_a_trace_where_it_is_below_no_other():
         assert str(refusal).endswith("the list of all its observations, in one message")
 
 
+def test_an_observation_alone_in_its_trace_is_a_fault_beside_another_trace():
+    below = {**OBSERVATION, "traceId": "t-2", "parentObservationId": "p"}
+    decoded = decode_value([OBSERVATION, below, OBSERVATION])
+    assert [record.document["trace"]["id"] for record in decoded.records] == ["t-1"]
+    assert [fault.where for fault in decoded.faults] == ["[1].parentObservationId"]
+
+
 def test_a_record_warns_of_its_own_texts():
     records = decode_value(
         {"data": [TRACE, {**TRACE, "id": "t-2"}]}, mended=("data[1].input", "data[10].input")

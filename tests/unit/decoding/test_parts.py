@@ -47,3 +47,8 @@ def test_parts_that_name_one_trace_are_in_one_group_where_ids_are_unique(parts):
     named = [part.trace_id for part in unique if part.trace_id is not None]
     holding = [group for group in group_parts(unique) if any(unique[number].trace_id for number in group)]
     assert len(holding) == len(set(named))
+
+
+def test_what_one_of_two_parts_of_an_id_does_not_say_the_other_says():
+    parts = [Part("a"), Part("a", "t"), Part("b", "t"), Part("c"), Part("c", None, "b"), Part("d")]
+    assert group_parts(parts) == [[0, 1, 2, 3, 4], [5]]

@@ -55,22 +55,21 @@ def find_observation(value: object) -> Part | None:
 def decode_langfuse_export(document: JsonDocument, limits: DecodingLimits) -> Decoded:
     """One trace, those of a page, or those that observations belong to; of a list, its observations are read.
 
-    What in a page is neither trace nor observation is a fault.
+    What in a page is neither trace nor observation is a fault, and so is an observation that is below another
+    and alone.
 
     Raises:
         DecodeError: OVER_LIMIT where a trace holds more observations than a message may hold spans;
-            INVALID_MESSAGE for an observation that is alone and below another.
+            the first fault, where there is no trace.
     """
     value = document.value
     faults: list[DecodeError] = []
     if _is_trace(value):
         pieces = [Piece(value)]
     else:
-        listed = _list_members(value, limits)
-        members, faults = read_each(listed, _read_member)
-        if len(listed) == 1:
-            _check_not_below(*listed[0])
-        pieces = _split(members)
+        members, faults = read_each(_list_members(value, limits), _read_member)
+        pieces, alone = _split(members)
+        faults += alone
     for piece in pieces:
         check_count(piece.document.get("observations"), *piece.places[0], "observations", limit=limits.spans)
     return gather_documents(FORMAT, pieces, document=document, faults=faults)
@@ -99,20 +98,11 @@ def _read_member(value: object, place: Place) -> tuple[Place, dict[str, Any]]:
     raise describe_wrong(value, place, "a trace with its observations, or an observation")
 
 
-def _check_not_below(place: Place, value: object) -> None:
-    """Refuses what is one observation alone that says that it is below another: it is not its trace."""
-    part = find_observation(value)
-    if part is not None and part.parent_id is not None:
-        message = "found one observation alone that is below another, expected all of its trace"
-        raise DecodeError(
-            ParkReason.INVALID_MESSAGE,
-            f"{message}; send the trace, or the list of all its observations, in one message",
-            where=format_path(*place, "parentObservationId"),
-        )
+def _split(members: list[tuple[Place, dict[str, Any]]]) -> tuple[list[Piece], list[DecodeError]]:
+    """A piece a trace, and one for all the observations of each trace that is not there itself.
 
-
-def _split(members: list[tuple[Place, dict[str, Any]]]) -> list[Piece]:
-    """A piece a trace, and one for all the observations of each trace that is not there itself."""
+    One observation that is below another and is all there is of its trace is refused: it is not its trace.
+    """
     pieces: list[Piece] = []
     loose: dict[str, list[tuple[Place, dict[str, Any]]]] = {}
     for place, item in members:
@@ -120,14 +110,24 @@ def _split(members: list[tuple[Place, dict[str, Any]]]) -> list[Piece]:
             pieces.append(Piece(item, (place,)))
         else:
             loose.setdefault(item["traceId"], []).append((place, item))
-    pieces.extend(
-        Piece(
-            {"trace": {"id": trace_id}, "observations": [item for _, item in found]},
-            tuple(place for place, _ in found),
-        )
-        for trace_id, found in loose.items()
+    refused: list[DecodeError] = []
+    for trace_id, found in loose.items():
+        places = tuple(place for place, _ in found)
+        observations = [item for _, item in found]
+        if len(found) == 1 and read_text(observations[0], "parentObservationId") is not None:
+            refused.append(_describe_alone(places[0]))
+        else:
+            pieces.append(Piece({"trace": {"id": trace_id}, "observations": observations}, places))
+    return pieces, refused
+
+
+def _describe_alone(place: Place) -> DecodeError:
+    message = "found one observation alone that is below another, expected all of its trace"
+    return DecodeError(
+        ParkReason.INVALID_MESSAGE,
+        f"{message}; send the trace, or the list of all its observations, in one message",
+        where=format_path(*place, "parentObservationId"),
     )
-    return pieces
 
 
 def _is_trace(value: object) -> bool:
