@@ -11,6 +11,7 @@ from ragsonde.decoding import (
 )
 from ragsonde.decoding.json_text import JsonDocument
 from ragsonde.decoding.limits import DecodingLimits
+from ragsonde.decoding.table import JSON_FORMATS
 from ragsonde.extraction.foreign.table import FOREIGN
 from ragsonde.extraction.options import RetrievalOptions
 
@@ -33,8 +34,13 @@ ANSWER = "A refund takes 14 days."
 TEXTS = ("A refund is issued within 14 days.", "Shipping takes three days.")
 
 
+PART_FINDERS = {row.name: row.find_part for row in JSON_FORMATS if row.find_part is not None}
+
+
 def name_formats(value):
-    """The formats that take `value` for theirs."""
+    """The formats that take `value`, or something in a list, for theirs."""
+    if isinstance(value, list):
+        return [name for name, find in PART_FINDERS.items() if any(find(item) is not None for item in value)]
     return [name for name, (recognises, _) in DECODERS.items() if recognises(value)]
 
 

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragsonde.api.messages import read_messages, split_messages
+from ragsonde.decoding.native import decode_native
+from ragsonde.decoding.table import DEFAULT_FORMATS, JsonFormat
 from ragsonde_schemas.errors import InputError
 
 A, B = {"trace_id": "a"}, {"trace_id": "b"}
@@ -51,6 +53,32 @@ def test_items_of_an_array_are_messages_with_the_lines_they_begin_in():
         ("f:2 (item 1)", b'{"trace_id": "a"}'),
         ("f:4 (item 2)", b'{"trace_id":\n "b"}'),
     ]
+
+
+RUN = {"id": "r", "trace_id": "t", "parent_run_id": None, "run_type": "chain", "inputs": {}}
+
+
+def test_flat_runs_of_one_trace_are_one_message_named_by_the_first():
+    below = {**RUN, "id": "b", "parent_run_id": "r"}
+    first, second, third = (json.dumps(value) for value in (A, RUN, below))
+
+    assert split(f"[{first},\n{second},\n{third}]") == [
+        ("f:1 (item 1)", first.encode()),
+        ("f:2 (item 2 and 1 more of its trace)", f"[{second}, {third}]".encode()),
+    ]
+    assert split(f"{first}\n\n{second}\n{third}") == [
+        ("f:1", first.encode()),
+        ("f:3 (and 1 more of its trace)", f"{second}\n{third}".encode()),
+    ]
+
+
+def test_a_list_that_a_format_of_others_takes_whole_stays_one_message():
+    row = JsonFormat("acme", frozenset(), lambda value: isinstance(value, list), decode_native)
+    formats = DEFAULT_FORMATS.extended([row])
+    text = json.dumps([A, B])
+
+    assert split_messages(text.encode(), name="f", formats=formats) == [("f", text.encode())]
+    assert len(split(text)) == 2
 
 
 def test_an_item_keeps_what_a_parser_would_lose():

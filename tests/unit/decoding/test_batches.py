@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from builders.envelopes import find_refusal, wrap, wrap_json
 from builders.spans import TRACE_ID
 from ragsonde.decoding.limits import DecodingLimits
-from ragsonde.decoding.table import decode
+from ragsonde.decoding.sniffing import BodyKind, find_body_kind
+from ragsonde.decoding.table import DEFAULT_FORMATS, BinaryFormat, decode
+from ragsonde_schemas.decoded import Decoded
 from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.message import CONTENT_TYPE
 
@@ -199,3 +201,89 @@ def test_a_content_type_of_lines_makes_every_line_an_item():
     decoded = decode(wrap(body, content_type="application/x-ndjson"))
     assert list_ids(decoded) == ["t1"]
     assert [fault.where for fault in decoded.faults] == ["line 2"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"), [(b"garbage", ParkReason.INVALID_JSON), (b"5", ParkReason.UNKNOWN_FORMAT)]
+)
+@pytest.mark.parametrize("content_type", [None, "application/json", "text/plain", "application/x-ndjson"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_line_that_is_no_object_leaves_the_others_wherever_it_stands(bad, reason, content_type, place):
+    lines = [json.dumps(native(1)).encode(), json.dumps(native(2)).encode()]
+    lines.insert(place, bad)
+    decoded = decode(wrap(b"\n".join(lines), content_type=content_type))
+    assert list_ids(decoded) == ["t1", "t2"]
+    assert [(fault.reason, fault.where) for fault in decoded.faults] == [(reason, f"line {place + 1}")]
+
+
+def test_a_blank_first_line_and_a_bad_one_are_no_protobuf():
+    decoded = decode(wrap(b"\n5\n" + json.dumps(native(1)).encode()))
+    assert (list_ids(decoded), [fault.where for fault in decoded.faults]) == (["t1"], ["line 2"])
+
+
+def test_text_that_a_format_of_others_takes_is_not_taken_for_lines():
+    def decode_logs(body, limits):
+        assert limits.spans
+        return Decoded(format="logs", warnings=(body[:4].decode(),))
+
+    row = BinaryFormat("logs", frozenset(), lambda body: body.startswith(b"log:"), decode_logs)
+    body = b"log:\n" + json.dumps(native(1)).encode()
+    assert decode(wrap(body), formats=DEFAULT_FORMATS.extended([row])).format == "logs"
+    assert list_ids(decode(wrap(body))) == ["t1"]
+
+
+def test_a_line_may_hold_an_array():
+    decoded = decode(wrap(write_lines([native(1), 5], native(2), [native(3)])))
+    assert list_ids(decoded) == ["t1", "t2", "t3"]
+    assert [fault.where for fault in decoded.faults] == ["line 1: [1]"]
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@given(JSON_VALUES.filter(lambda value: isinstance(value, list | dict)), st.integers(0, 2))
+def test_one_value_however_it_is_indented_is_never_taken_for_lines(value, indent):
+    for spaces in (indent, None):
+        body = json.dumps(value, indent=spaces).replace(",", "\n,").encode()
+        assert find_body_kind(body, content_type="") is BodyKind.JSON
+
+
+RUN = {"id": "r", "trace_id": "t", "parent_run_id": None, "run_type": "chain", "inputs": {"input": "q"}}
+BELOW = {**RUN, "id": "b", "parent_run_id": "r", "run_type": "llm"}
+OBSERVATION = {"id": "o", "traceId": "u", "type": "SPAN", "startTime": "2026-11-29T22:13:00Z"}
+
+
+def test_parts_of_a_trace_are_read_together_and_the_others_by_themselves():
+    items = [native(1), BELOW, None, OBSERVATION, RUN, {**OBSERVATION, "id": "p"}, native(2)]
+    for envelope, bad in ((wrap_json(items), "[2]"), (wrap(write_lines(*items)), "line 3")):
+        decoded = decode(envelope)
+        assert decoded.format == "mixed"
+        first, run, trace, last = decoded.records
+        assert (first.message.trace_id, last.message.trace_id) == ("t1", "t2")
+        assert run.document == {**RUN, "child_runs": [BELOW]}
+        assert [item["id"] for item in trace.document["observations"]] == ["o", "p"]
+        assert [fault.where for fault in decoded.faults] == [bad]
+
+
+def test_faults_and_warnings_of_parts_name_the_places_in_the_delivery():
+    lost = {**BELOW, "trace_id": "x", "parent_run_id": "y"}
+    items = [native(1), {**RUN, "name": "\0"}, lost, {**RUN, "id": "q", "trace_id": "z", "inputs": 1e999}]
+    for envelope, places in (
+        (wrap_json(items), ["[1].name", "[2].parent_run_id", "[3].inputs"]),
+        (wrap(write_lines(*items)), ["line 2: name", "line 3: parent_run_id", "line 4: inputs"]),
+    ):
+        decoded = decode(envelope)
+        (warning,) = decoded.records[1].warnings
+        assert warning.startswith(f"{places[0]}: NUL")
+        assert sorted(fault.where for fault in decoded.faults) == places[1:]
+
+
+def test_more_parts_than_records_may_be_in_one_delivery():
+    runs = [RUN, *({**BELOW, "id": str(number)} for number in range(2000))]
+    (record,) = decode(wrap_json(runs)).records
+    assert len(record.document["child_runs"]) == 2000
+    refuse(wrap_json(runs), ParkReason.OVER_LIMIT, limits=DecodingLimits(spans=2000))

@@ -73,6 +73,37 @@ def test_a_message_is_read_with_and_without_its_wrapping():
     assert decode(wrap_json(value)).format == "datadog_spans"
 
 
+@pytest.mark.parametrize("lost", [(), ("meta",), ("start_ns",)])
+def test_a_span_is_read_alone_and_in_a_bare_list(lost):
+    span = {key: value for key, value in SPAN.items() if key not in lost}
+    other = {**SPAN, "span_id": "s2"}
+    expected = decode(wrap_json({"spans": [span, other], "ml_app": "shop"})).spans
+    bare = decode(wrap_json([span, other]))
+    assert bare.format == "datadog_spans"
+    assert [found._replace(resource={}) for found in expected] == list(bare.spans)
+    assert decode(wrap_json(span)).spans == bare.spans[:1]
+
+
+def test_a_bad_span_of_a_bare_list_is_a_fault():
+    decoded = decode(wrap_json([SPAN, None, {**SPAN, "span_id": []}, {"span_id": "1"}]))
+    assert len(decoded.spans) == 1
+    assert [fault.where for fault in decoded.faults] == ["[1]", "[2].span_id", "[3]"]
+
+
+def test_one_span_with_meta_tells_the_format_of_a_message():
+    decoded = decode(wrap_json({"spans": [None, SPAN]}))
+    assert (decoded.format, len(decoded.spans), len(decoded.faults)) == ("datadog_spans", 1, 1)
+
+
+def test_a_span_of_which_a_part_cannot_be_kept_is_refused():
+    (fault,) = decode(wrap(json.dumps([SPAN, {**SPAN, "duration": 1e999}]).encode())).faults
+    assert fault.reason is ParkReason.INVALID_JSON
+
+
+def test_a_native_message_with_keys_of_a_span_is_a_native_one():
+    assert decode(wrap_json({"trace_id": "t", "span_id": "s", "meta": {}, "query": "q"})).format == "native"
+
+
 def test_the_sample_is_read():
     body = (SAMPLES / "datadog_llmobs_spans.json").read_bytes()
     root, retrieval = decode(wrap(body)).spans

@@ -42,11 +42,61 @@ def test_each_trace_is_a_record_with_the_warnings_of_its_own_runs():
     ]
 
 
-def test_where_the_root_is_missing_the_first_run_in_order_stands_in():
-    late = {**CHILD, "id": "c", "dotted_order": "20261129T221505000000Zc"}
-    early = {**CHILD, "dotted_order": "20261129T221504000000Zb"}
-    (record,) = decode_value([late, early]).records
-    assert record.document == {**early, "child_runs": [late]}
+@pytest.mark.parametrize("value", [CHILD, [CHILD], [CHILD, {**CHILD, "id": "c"}], {"post": [CHILD]}])
+def test_runs_without_the_root_of_their_trace_are_no_trace_of_their_own(value):
+    refusal = find_refusal(decode_value, value)
+    assert refusal.reason is ParkReason.INVALID_MESSAGE
+    assert refusal.where.endswith("parent_run_id")
+    assert str(refusal).endswith("send the whole run tree, or the list of all its runs, in one message")
+
+
+def test_what_lacks_its_root_is_a_fault_beside_the_trace_that_has_one():
+    lost = {**CHILD, "id": "y", "trace_id": "x", "parent_run_id": "x"}
+    decoded = decode_value([lost, ROOT, CHILD])
+    assert [record.document["id"] for record in decoded.records] == ["a"]
+    assert [fault.where for fault in decoded.faults] == ["[0].parent_run_id"]
+
+
+def test_a_tree_below_a_run_that_was_not_sent_is_read():
+    tree = {**CHILD, "child_runs": [{**CHILD, "id": "c", "parent_run_id": "b"}]}
+    for value in (tree, [tree]):
+        assert [record.document for record in decode_value(value).records] == [tree]
+
+
+PATCH = {
+    "id": "a",
+    "trace_id": "a",
+    "dotted_order": "1a",
+    "outputs": {"output": "x"},
+    "end_time": "2026-11-29",
+}
+
+
+@pytest.mark.parametrize("named", [{}, {"run_type": "chain", "name": "rag"}, {"run_type": None}])
+def test_a_patch_without_its_post_is_no_trace(named):
+    patch = {**PATCH, **named}
+    for value in (patch, [patch], {"patch": [patch]}, {"patch": [{**patch, "trace_id": None}]}):
+        refusal = find_refusal(decode_value, value)
+        assert refusal.reason is ParkReason.INVALID_MESSAGE
+        assert str(refusal).endswith("send its post and patch in one message")
+
+
+@pytest.mark.parametrize("bad", [None, 5, [], {}, {"run_type": "llm", "inputs": {}}])
+@pytest.mark.parametrize("key", ["post", "patch"])
+def test_what_is_no_run_in_a_batch_is_a_fault_beside_the_runs(bad, key):
+    decoded = decode_value({"post": [ROOT, CHILD], key: [bad, ROOT, CHILD]})
+    (record,) = decoded.records
+    assert record.document == {**ROOT, "child_runs": [CHILD]}
+    assert [(fault.reason, fault.where) for fault in decoded.faults] == [
+        (ParkReason.INVALID_MESSAGE, f"{key}[0]")
+    ]
+
+
+def test_a_patch_of_another_run_is_a_fault_and_a_patch_of_one_that_came_is_merged():
+    batch = {"post": [ROOT], "patch": [{"id": "z", "outputs": {}}, {"id": "a", "outputs": {"output": "x"}}]}
+    decoded = decode_value(batch)
+    assert [record.document for record in decoded.records] == [{**ROOT, "outputs": {"output": "x"}}]
+    assert [fault.where for fault in decoded.faults] == ["patch[0]"]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +105,9 @@ def test_where_the_root_is_missing_the_first_run_in_order_stands_in():
         {"run_type": "chain"},
         {"post": [{"id": "a"}]},
         {"post": []},
-        [ROOT, {"id": "x"}],
+        [{"id": "x"}, None],
+        {"id": "a", "trace_id": "a"},
+        {"id": "a", "trace_id": "a", "outputs": {}, "query": "q"},
         {"post": {"id": "a", "run_type": "x"}},
     ],
 )

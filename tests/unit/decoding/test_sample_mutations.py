@@ -3,6 +3,7 @@
 import gzip
 import json
 import zlib
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,8 @@ def list_places(value, place=()):
 
 
 def change(value, place, new):
-    """Puts `new` at a place; None: removes what is there."""
+    """Puts a copy of `new` at a place; None: removes what is there."""
+    new = deepcopy(new)
     for key in place[:-1]:
         value = value[key]
     if new is None and isinstance(value, dict):

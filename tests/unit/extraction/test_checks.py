@@ -38,6 +38,7 @@ def test_a_guardrail_after_it_checks_the_answer():
     assert answer(ROOT, FOUND, *wrapping, *later) == ANSWER
     assert answer(ROOT, FOUND, generation(20, answer=ANSWER), *later) == ANSWER
     assert answer(ROOT, FOUND, generation(20), *later) is None
+    assert StepTree([ROOT, FOUND, generation(20), *later]).steps[3].kind is StepKind.CHECK
 
 
 def test_a_guardrail_before_the_retrieval_checks_the_question():

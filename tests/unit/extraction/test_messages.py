@@ -283,3 +283,28 @@ def test_any_value_is_read_without_an_exception(value):
     assert isinstance(read_reply(value), str | None)
     assert isinstance(read_question(value), str | None)
     assert isinstance(read_tool_output(value), tuple | None)
+
+
+RESPONSES = [
+    {"role": "user", "content": "q"},
+    {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "Hm."}]},
+    {"type": "function_call", "call_id": "1", "name": "search", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "1", "output": TEXT},
+]
+
+
+def test_items_of_the_responses_api_are_results_and_calls_and_no_texts():
+    assert read_turns(RESPONSES) == (turn("user", "q"), turn("tool", TEXT))
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]}
+    assert read_reply([*RESPONSES[1:3], said]) == "a"
+    assert read_reply([said, *RESPONSES[1:3]]) == ""
+    assert read_reply(RESPONSES[1:2]) is None
+    assert read_question(RESPONSES) == "q"
+
+
+@pytest.mark.parametrize("kind", ["function_call_output", "custom_tool_call_output"])
+def test_an_output_of_the_responses_api_is_what_a_tool_delivered(kind):
+    item = {"type": kind, "call_id": "1", "output": TEXT}
+    assert read_tool_message(item) == read_tool_output([item]) == (Document(TEXT),)
+    parts = {**item, "output": [{"type": "input_text", "text": TEXT}]}
+    assert read_tool_message(parts) == (Document(TEXT),)

@@ -129,6 +129,17 @@ def test_a_generation_that_answered_was_asked_what_the_first_run_was_unless_that
     assert find(*TITLE, retriever(26, "d"), final).query == QUESTION
 
 
+def test_a_generation_that_found_a_title_was_not_asked():
+    final = generation(30, answer=ANSWER, turns=[("user", "d. Answer.")])
+    title = generation(20, question=NAMING, answer="Refunds")
+    assert find(title, retriever(26, "d", question=QUESTION), final).query == QUESTION
+
+
+def test_only_whole_words_of_runs_that_had_ended_tell_what_led_to_a_question():
+    assert find(*run(2, "fund", "no", documents=None), *run(3)).query == QUESTION
+    assert find(*run(2, "And it?", QUESTION, documents=None, end=320), *run(3)).query == QUESTION
+
+
 def test_generations_with_questions_of_their_own_are_runs_where_they_retrieved():
     first = generation(20, question="When do you open?", answer="At 9.", end=230)
     second = generation(30, question=QUESTION, answer=ANSWER, end=330)

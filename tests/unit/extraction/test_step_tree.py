@@ -96,7 +96,10 @@ def test_of_a_silent_run_the_first_generation_that_the_last_retrieval_reached_is
     )
     assert StepTree([root, rewrite, found, final, more]).final_generation.id == "4"
     assert StepTree([root, rewrite, final, more]).final_generation.id == "6"
-    ranking = (make_step(5, 1, kind=StepKind.RERANKER, end=56), generation(5.5, 5, answer="2, 1"))
+    ranking = (
+        make_step(5, 1, kind=StepKind.RERANKER, end=56),
+        generation(5.5, 5, answer="2, 1", start=51, end=56),
+    )
     assert StepTree([root, found, *ranking, more]).final_generation.id == "6"
     call, tool = generation(2, 1, answer=""), make_step(3, 1, kind=StepKind.TOOL)
     assert StepTree([root, call, tool, final, more]).final_generation.id == "4"

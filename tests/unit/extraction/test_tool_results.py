@@ -37,6 +37,13 @@ def test_without_times_a_generation_that_is_written_after_the_tool_started_after
     assert found.contexts is None
 
 
+@pytest.mark.parametrize("kind", [StepKind.CHECK, StepKind.GUARD])
+def test_what_a_check_retrieved_leaves_the_tools_output(kind):
+    check = make_step(2, 1, kind=kind, end=28)
+    checked = retriever(3, "a known attack", parent=2, start=21, end=25)
+    assert texts(find(check, checked, tool(4, "a"), generation(5))) == ["a"]
+
+
 def test_equal_texts_of_tools_count_once_whatever_their_ids():
     steps = (tool(2, Document("a", "1")), tool(3, Document("a", "2"), "b"), generation(4))
     assert places(find(*steps)) == [("a", 0), ("b", 1)]

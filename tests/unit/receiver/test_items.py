@@ -18,7 +18,9 @@ JSON_VALUES = st.recursive(
 @given(st.lists(JSON_VALUES, max_size=5), st.sampled_from([None, 1]))
 def test_the_items_of_an_array_are_its_values_in_order(values, indent):
     text = json.dumps(values, indent=indent)
-    assert [json.loads(text[begin:end]) for begin, end in find_items(text)] == values
+    items = find_items(text)
+    assert [json.loads(text[item.begin : item.end]) for item in items] == values
+    assert [item.value for item in items] == values
 
 
 @pytest.mark.parametrize(
@@ -79,3 +81,29 @@ def test_more_items_than_one_request_may_hold_are_refused():
     with pytest.raises(DecodeError, match="10001 items, expected at most 10000") as caught:
         split_items(b"[" + b",".join([b"1"] * (ITEMS_AT_MOST + 1)) + b"]", content_type="")
     assert caught.value.reason is ParkReason.OVERSIZE
+
+
+RUN = {"id": "r", "trace_id": "t", "parent_run_id": None, "run_type": "chain", "inputs": {}}
+
+
+def test_flat_runs_of_one_trace_are_one_message_and_the_others_are_their_own():
+    below, other = {**RUN, "id": "b", "parent_run_id": "r"}, {**RUN, "id": "o", "trace_id": "u"}
+    values = [RUN, {"trace_id": "n"}, other, below]
+    texts = [json.dumps(value).encode() for value in values]
+    assert split_items(b"[" + b",".join(texts) + b"]", content_type="") == [
+        Item("item 1 and 1 more of its trace", b"[" + texts[0] + b", " + texts[3] + b"]"),
+        Item("item 2", texts[1]),
+        Item("item 3", texts[2]),
+    ]
+    assert split_items(b"\n".join(texts), content_type="") == [
+        Item("line 1 and 1 more of its trace", texts[0] + b"\n" + texts[3]),
+        Item("line 2", texts[1]),
+        Item("line 3", texts[2]),
+    ]
+
+
+def test_a_line_that_is_no_json_is_an_item_for_its_decoder_to_blame():
+    assert [item.place for item in split_items(b'garbage\n{"a": 1}\n', content_type="")] == [
+        "line 1",
+        "line 2",
+    ]

@@ -6,11 +6,16 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.api.promptfoo import is_promptfoo, read_tests
-from ragsonde.decoding.array_items import find_items
+from ragsonde.decoding.members import cut_array, cut_lines
+from ragsonde.decoding.table import DEFAULT_FORMATS
 from ragsonde_schemas.errors import InputError
+
+if TYPE_CHECKING:
+    from ragsonde.decoding.formats import Formats
+    from ragsonde.decoding.members import Cut
 
 STDIN = "-"
 _LINE_SUFFIXES = {".jsonl", ".ndjson"}
@@ -23,15 +28,20 @@ class Message(NamedTuple):
     """The bytes of one message.
 
     Attributes:
-        place: where it stands, for people: `traces.jsonl:12`, `item 3`.
+        place: where it stands, for people: `traces.jsonl:12`, `item 3`; of several lines or items that are
+            one trace, the first, and how many more there are.
     """
 
     place: str
     body: bytes
 
 
-def read_messages(path: str | Path) -> list[Message]:
+def read_messages(path: str | Path, *, formats: Formats = DEFAULT_FORMATS) -> list[Message]:
     """The messages of a file, or of standard input for `-`; of a YAML file, promptfoo's tests.
+
+    Args:
+        path: of the file.
+        formats: that the messages are read in.
 
     Raises:
         InputError: the file cannot be read, or there is nothing in it.
@@ -48,19 +58,24 @@ def read_messages(path: str | Path) -> list[Message]:
             f"{path}: cannot be read ({error.strerror}); expected a file of traces, or - for standard input"
         ) from error
     name = "standard input" if is_stdin else str(path)
-    return split_messages(body, name=name, is_lines=Path(path).suffix.lower() in _LINE_SUFFIXES)
+    is_lines = Path(path).suffix.lower() in _LINE_SUFFIXES
+    return split_messages(body, name=name, is_lines=is_lines, formats=formats)
 
 
-def split_messages(body: bytes, *, name: str, is_lines: bool = False) -> list[Message]:
+def split_messages(
+    body: bytes, *, name: str, is_lines: bool = False, formats: Formats = DEFAULT_FORMATS
+) -> list[Message]:
     """The messages in a file's bytes; none of them is decoded yet, so each may turn out to be no message.
 
     One JSON value that fills the file is one message, or one for each item of an array; else JSON text of
-    which any line is whole JSON is JSON lines. The rest is one message: its decoder tells what is wrong.
+    which any line is whole JSON is JSON lines. Items or lines that are parts of one trace, such as flat runs,
+    stay together. The rest is one message: its decoder tells what is wrong.
 
     Args:
         body: all of the file.
         name: of the file, for the places.
         is_lines: the name says that it holds JSON lines.
+        formats: that the messages are read in.
 
     Raises:
         InputError: there is nothing in it.
@@ -69,29 +84,38 @@ def split_messages(body: bytes, *, name: str, is_lines: bool = False) -> list[Me
     if not body.strip():
         raise InputError(f"{name}: is empty; expected traces, one JSON object a line")
     text = _read_json_text(body)
-    items = _split_array(text, name=name) if text else None
+    items = _split_array(text, name=name, formats=formats) if text else None
     if items:
         return items
     if text and _EMPTY_LIST.fullmatch(text):
         raise InputError(f"{name}: holds an empty list; expected traces in it")
-    lines = [
-        Message(f"{name}:{number}", line) for number, line in enumerate(body.split(b"\n"), 1) if line.strip()
+    lines = [(number, line) for number, line in enumerate(body.split(b"\n"), 1) if line.strip()]
+    has_lines = text and not _is_json(text) and len(lines) > 1 and any(map(_is_json, text.split("\n")))
+    if not is_lines and not has_lines:
+        return [Message(name, body)]
+    return [
+        Message(
+            f"{name}:{lines[cut.members[0]][0]}{_describe_more(cut, ' (and {} more of its trace)')}", cut.body
+        )
+        for cut in cut_lines([line for _, line in lines], formats=formats)
     ]
-    if is_lines:
-        return lines
-    if text and not _is_json(text) and len(lines) > 1 and any(_is_json(line) for line in text.split("\n")):
-        return lines
-    return [Message(name, body)]
 
 
-def _split_array(text: str, *, name: str) -> list[Message] | None:
+def _split_array(text: str, *, name: str, formats: Formats) -> list[Message] | None:
     """The items of a JSON array with the lines they begin in; None where the text is none or empty."""
     items: list[Message] = []
     line, counted = 1, 0
-    for begin, end in find_items(text) or ():
-        line, counted = line + text.count("\n", counted, begin), begin
-        items.append(Message(f"{name}:{line} (item {len(items) + 1})", text[begin:end].encode()))
+    for cut in cut_array(text, formats=formats) or ():
+        line, counted = line + text.count("\n", counted, cut.start), cut.start
+        number = cut.members[0] + 1
+        place = f"{name}:{line} (item {number}{_describe_more(cut, ' and {} more of its trace')})"
+        items.append(Message(place, cut.body))
     return items or None
+
+
+def _describe_more(cut: Cut, words: str) -> str:
+    more = len(cut.members) - 1
+    return words.format(more) if more else ""
 
 
 def _read_json_text(body: bytes) -> str | None:

@@ -68,11 +68,12 @@ def read_items(source: Source, *, rules: Rules | None = None) -> tuple[list[Item
     Raises:
         InputError: there is nothing to read.
     """
+    formats = (rules or own_rules()).formats
     if isinstance(source, Path) or (isinstance(source, str) and not source.lstrip().startswith(("{", "["))):
-        return decode_messages(read_messages(source), rules=rules)
+        return decode_messages(read_messages(source, formats=formats), rules=rules)
     if isinstance(source, str | bytes):
         body = source.encode() if isinstance(source, str) else source
-        return decode_messages(split_messages(body, name="data"), rules=rules)
+        return decode_messages(split_messages(body, name="data", formats=formats), rules=rules)
     items: list[Item] = []
     bad: list[BadMessage] = []
     for number, given in enumerate(source, start=1):

@@ -76,7 +76,7 @@ def read_file(file: str | Path, *, rules: Rules, skip_bad: bool) -> tuple[list[I
     Raises:
         InputError: a message is no trace and must not be left out, or nothing remains.
     """
-    items, bad = decode_messages(read_messages(file), rules=rules)
+    items, bad = decode_messages(read_messages(file, formats=rules.formats), rules=rules)
     for message in bad[:_SHOWN_PROBLEMS]:
         write_note(str(message))
     if len(bad) > _SHOWN_PROBLEMS:

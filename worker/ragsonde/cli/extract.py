@@ -53,7 +53,7 @@ def extract(
     rules = build_rules(settings.extraction, limits=settings.message_limits)
     has_failed = False
     for file in files:
-        messages = read_messages(file)
+        messages = read_messages(file, formats=rules.formats)
         if tree:
             problems = _print_trees(messages, rules, is_compact=output is OutputForm.JSON)
         else:

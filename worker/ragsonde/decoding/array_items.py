@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any, NamedTuple
 
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
-def find_items(text: str) -> list[tuple[int, int]] | None:
-    """Where each item begins and ends; None where the text is no JSON array, [] where it is an empty one.
+class ArrayItem(NamedTuple):
+    """Where an item begins and ends, and its value, leniently read."""
+
+    begin: int
+    end: int
+    value: Any
+
+
+def find_items(text: str) -> list[ArrayItem] | None:
+    """The items in order; None where the text is no JSON array, [] where it is an empty one.
 
     Args:
         text: without a byte order mark.
@@ -21,13 +30,13 @@ def find_items(text: str) -> list[tuple[int, int]] | None:
     position = _skip_blanks(text, position + 1)
     if text[position : position + 1] == "]":
         return [] if _skip_blanks(text, position + 1) == len(text) else None
-    items: list[tuple[int, int]] = []
+    items: list[ArrayItem] = []
     while True:
         try:
-            _, end = _DECODER.raw_decode(text, position)
+            value, end = _DECODER.raw_decode(text, position)
         except (ValueError, RecursionError):
             return None
-        items.append((position, end))
+        items.append(ArrayItem(position, end, value))
         position = _skip_blanks(text, end)
         if text[position : position + 1] != ",":
             break

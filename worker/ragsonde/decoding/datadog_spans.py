@@ -1,13 +1,14 @@
 """Datadog LLM Observability's spans, as its intake takes them.
 
-`data.attributes.spans[]` of the public API, or the bare `{ml_app, spans}` that its tracer sends. A span's
-`meta` and `tags` are flattened by one level into attributes `datadog.<key>` and `datadog.tags.<name>`.
+`data.attributes.spans[]` of the public API, the bare `{ml_app, spans}` that its tracer sends, or one span. A
+span's `meta` and `tags` are flattened by one level into attributes `datadog.<key>` and `datadog.tags.<name>`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ragsonde.decoding.foreign_documents import NATIVE_FIELDS
 from ragsonde.decoding.identifiers import names_no_parent, read_name
 from ragsonde.decoding.instants import read_instant
 from ragsonde.decoding.json_fields import (
@@ -36,13 +37,15 @@ _BARE_KEYS = frozenset({"ml_app", "_dd.stage", "_dd.tracer_version"})
 
 
 def is_datadog_spans(value: object) -> bool:
-    """True for a message of the intake: a list of spans, each of which has an object `meta`."""
+    """True for a message of the intake, a list of spans one of which has an object `meta`, and for a span."""
+    if _is_span(value):
+        return True
     _, fields = _find_spans(value)
     if not fields or not fields["spans"]:
         return False
     if not _BARE_KEYS.isdisjoint(fields):
         return True
-    return all(isinstance(span, dict) and isinstance(span.get("meta"), dict) for span in fields["spans"])
+    return any(isinstance(span, dict) and isinstance(span.get("meta"), dict) for span in fields["spans"])
 
 
 def decode_datadog_spans(document: JsonDocument, limits: DecodingLimits) -> Decoded:
@@ -52,6 +55,8 @@ def decode_datadog_spans(document: JsonDocument, limits: DecodingLimits) -> Deco
         DecodeError: the first fault, where there is no good span: BAD_TRACE_ID or INVALID_MESSAGE that names
             path, found and expected. OVER_LIMIT.
     """
+    if _is_span(document.value):
+        return _decode_span(document, limits)
     place, fields = _find_spans(document.value)
     check_span_count(len(fields["spans"]), limits=limits)
     resource = {f"{_PREFIX}.{key}": fields[key] for key in _MESSAGE_KEYS if fields.get(key) is not None}
@@ -72,6 +77,24 @@ def decode_datadog_spans(document: JsonDocument, limits: DecodingLimits) -> Deco
         faults=tuple(faults),
         warnings=describe_mending(document.mended),
     )
+
+
+def _is_span(value: object) -> bool:
+    """True for a span outside of any message."""
+    return (
+        isinstance(value, dict)
+        and "span_id" in value
+        and (isinstance(value.get("meta"), dict) or "start_ns" in value)
+        and NATIVE_FIELDS.isdisjoint(value)
+    )
+
+
+def _decode_span(document: JsonDocument, limits: DecodingLimits) -> Decoded:
+    if document.refusal is not None:
+        raise document.refusal
+    span = _read_span(document.value, (), {}, {})
+    warnings = describe_mending(document.mended)
+    return Decoded(format=FORMAT, spans=drop_high_indices((span,), limits=limits), warnings=warnings)
 
 
 def _find_spans(value: object) -> tuple[Place, dict[str, Any]]:

@@ -30,7 +30,13 @@ class Piece(NamedTuple):
     places: Sequence[Place] = ((),)
 
 
-def gather_documents(name: str, pieces: Sequence[Piece], *, document: JsonDocument) -> Decoded:
+NATIVE_FIELDS = NATIVE_KEYS | {"query", "retrieval_query", "answer", "messages"}
+"""With one of these a message that names a trace may well be a native one."""
+
+
+def gather_documents(
+    name: str, pieces: Sequence[Piece], *, document: JsonDocument, faults: Sequence[DecodeError] = ()
+) -> Decoded:
     """One record a piece, in order; each warns of the texts that were mended in its own places.
 
     A piece with a part that cannot be kept is a fault beside the others.
@@ -39,9 +45,10 @@ def gather_documents(name: str, pieces: Sequence[Piece], *, document: JsonDocume
         name: of the format.
         pieces: in the order of the message.
         document: the whole message.
+        faults: why other parts of the message are in no piece.
 
     Raises:
-        DecodeError: INVALID_JSON, where every piece has such a part.
+        DecodeError: the first fault, where there is no good piece.
     """
     damaged = _group_by_piece([(item.place, item) for item in document.damage], pieces)
     mended = _group_by_piece([(path, path) for path in document.mended], pieces)
@@ -56,7 +63,9 @@ def gather_documents(name: str, pieces: Sequence[Piece], *, document: JsonDocume
     ]
     if document.refusal is not None and not records:
         raise document.refusal
-    faults = tuple(damaged[number][0].to_error() for number in sorted(damaged))
+    faults = (*(damaged[number][0].to_error() for number in sorted(damaged)), *faults)
+    if faults and not records:
+        raise faults[0]
     return Decoded(format=name, records=tuple(records), faults=faults)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ragsonde.decoding.json_text import JsonDocument
     from ragsonde.decoding.limits import DecodingLimits
+    from ragsonde.decoding.parts import Part
 
 MIXED = "mixed"
 """The format of a delivery whose records are of several formats."""
@@ -29,6 +30,8 @@ class JsonFormat(NamedTuple):
         recognises: True for a value of this format.
         reads_damaged: its decoder leaves out, and tells of, what of a document cannot be kept; other formats
             are handed no such document.
+        find_part: what a value says of the trace it is a part of, None for a value that is no part. With it,
+            `decode` also reads a list: of the parts in it, what else is in it is not looked at.
     """
 
     name: str
@@ -36,6 +39,7 @@ class JsonFormat(NamedTuple):
     recognises: Callable[[Any], bool]
     decode: Callable[[JsonDocument, DecodingLimits], Decoded]
     reads_damaged: bool = False
+    find_part: Callable[[Any], Part | None] | None = None
 
 
 class BinaryFormat(NamedTuple):
@@ -99,7 +103,9 @@ def _describe(row: JsonFormat | BinaryFormat) -> str:
 
 def _contain_json(row: JsonFormat) -> JsonFormat:
     return row._replace(
-        recognises=_contain_recogniser(row.recognises), decode=_contain_decoder(row.name, row.decode)
+        recognises=_contain_recogniser(row.recognises),
+        decode=_contain_decoder(row.name, row.decode),
+        find_part=None if row.find_part is None else _contain_finder(row.find_part),
     )
 
 
@@ -116,6 +122,17 @@ def _contain_recogniser(recognises: Callable[[_Input], bool]) -> Callable[[_Inpu
             return bool(recognises(value))
         except Exception:  # noqa: BLE001 others' code may raise anything
             return False
+
+    return contained
+
+
+def _contain_finder(find_part: Callable[[Any], Part | None]) -> Callable[[Any], Part | None]:
+    @wraps(find_part)
+    def contained(value: object) -> Part | None:
+        try:
+            return find_part(value)
+        except Exception:  # noqa: BLE001 others' code may raise anything
+            return None
 
     return contained
 

@@ -28,8 +28,12 @@ _UNREAD_ENCODINGS = frozenset({"br", "bzip2", "compress", "x-compress", "lz4", "
 _ZLIB_METHOD, _ZLIB_CHECK = 8, 31
 _JSON_TYPES = frozenset({"application/json", "text/json"})
 _LINES_TYPES = frozenset({"application/x-ndjson", "application/ndjson", "application/jsonl"})
-_NEXT_LINE = re.compile(rb"\}[ \t\r]*\n\s*\{")
-"""One object ends and the next begins, on lines of their own: never inside one JSON value."""
+_NEXT_LINE = re.compile(rb"[}\]][ \t\r]*\n\s*[{\[]")
+"""One object or list ends and the next begins, on lines of their own: never inside one JSON value."""
+_OTHER_LINE = re.compile(rb"^[ \t]*\{[^\n]*\}[ \t\r]*\n\s*[^\s,\]}]", re.MULTILINE)
+"""An object on a line, and a next line that no JSON value goes on with."""
+_OBJECT_LINE = re.compile(rb"^[ \t]*\{[^\n]*\}[ \t\r]*$", re.MULTILINE)
+"""An object on a line of its own."""
 _CONTROL_BYTES = frozenset(range(0x20)) - frozenset(b"\t\n\r")
 
 
@@ -57,7 +61,7 @@ def find_compression(body: bytes, *, encoding: str | None) -> Compression | None
         return Compression.ZSTD
     names = [name.strip().lower() for name in (encoding or "").split(",")]
     named = next((name for name in names if name in _ENCODINGS or name in _UNREAD_ENCODINGS), None)
-    if named is None or not body or body[0] == PROTOBUF_FIRST_BYTE or _opens_json(body):
+    if named is None or not body or body[0] == PROTOBUF_FIRST_BYTE or opens_json(body):
         return None
     if named in _UNREAD_ENCODINGS:
         message = f"found {named} compression, expected gzip, zstd, deflate or none"
@@ -81,11 +85,16 @@ def find_body_kind(body: bytes, *, content_type: str, is_json: bool = False) -> 
         return BodyKind.JSON_LINES
     if is_json or content_type in _JSON_TYPES or content_type.endswith("+json") or _looks_like_json(body):
         return BodyKind.JSON_LINES if _holds_lines(body) else BodyKind.JSON
+    if _CONTROL_BYTES.isdisjoint(body) and _holds_lines(body):
+        return BodyKind.JSON_LINES
     return BodyKind.BYTES
 
 
 def _holds_lines(body: bytes) -> bool:
-    return _opens_json(body, with_=b"{") and _NEXT_LINE.search(body) is not None
+    """True where one line is an object, or begins or ends one, and another line cannot belong to it."""
+    if opens_json(body):
+        return _NEXT_LINE.search(body) is not None or _OTHER_LINE.search(body) is not None
+    return b"\n" in body and _OBJECT_LINE.search(body) is not None
 
 
 def _looks_like_json(body: bytes) -> bool:
@@ -94,11 +103,12 @@ def _looks_like_json(body: bytes) -> bool:
     A protobuf export starts with the byte of a line end too, and its second byte, a length, may look like
     anything. But it holds control bytes (each trace id's length is one, 16), which JSON never does.
     """
-    if not _opens_json(body):
+    if not opens_json(body):
         return False
     return body[0] != PROTOBUF_FIRST_BYTE or _CONTROL_BYTES.isdisjoint(body)
 
 
-def _opens_json(body: bytes, *, with_: bytes = b"{[") -> bool:
+def opens_json(body: bytes) -> bool:
+    """True when the first byte that is no blank opens an object or list."""
     start = body.removeprefix(BYTE_ORDER_MARK).lstrip(b" \t\r\n")[:1]
-    return start != b"" and start in with_
+    return start != b"" and start in b"{["

@@ -23,13 +23,19 @@ from ragsonde.decoding import (
     otlp_protobuf,
     trulens_row,
 )
-from ragsonde.decoding.batches import decode_items, decode_lines
+from ragsonde.decoding.batches import Reading, decode_lines
 from ragsonde.decoding.compression import decompress
 from ragsonde.decoding.damaged_json import read_damaged_json
 from ragsonde.decoding.formats import BinaryFormat, Formats, JsonFormat
 from ragsonde.decoding.json_text import BYTE_ORDER_MARK, JsonDocument
 from ragsonde.decoding.limits import DecodingLimits
-from ragsonde.decoding.sniffing import PROTOBUF_FIRST_BYTE, BodyKind, find_body_kind, find_compression
+from ragsonde.decoding.sniffing import (
+    PROTOBUF_FIRST_BYTE,
+    BodyKind,
+    find_body_kind,
+    find_compression,
+    opens_json,
+)
 from ragsonde.decoding.wording import describe_value, list_names
 from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.message import CONTENT_TYPE
@@ -69,6 +75,7 @@ JSON_FORMATS = (
         langsmith_run.is_langsmith_run,
         langsmith_run.decode_langsmith_run,
         reads_damaged=True,
+        find_part=langsmith_run.find_run,
     ),
     JsonFormat(
         litellm_payload.FORMAT,
@@ -83,6 +90,7 @@ JSON_FORMATS = (
         langfuse_export.is_langfuse_export,
         langfuse_export.decode_langfuse_export,
         reads_damaged=True,
+        find_part=langfuse_export.find_observation,
     ),
     JsonFormat(
         mastra_run.FORMAT,
@@ -146,7 +154,7 @@ def decode(
     if isinstance(named, BinaryFormat):
         return named.decode(body, limits)
     kind = find_body_kind(body, content_type=content_type, is_json=named is not None)
-    if kind is BodyKind.BYTES:
+    if kind is BodyKind.BYTES or _is_of_others(body, formats):
         return _decode_bytes(body, limits=limits, formats=formats)
     known = formats.json if named is None else (named,)
 
@@ -158,13 +166,16 @@ def decode(
             raise _describe_unknown(document.value, known)
         return row.decode(document, limits)
 
+    reading = Reading(known, decode_one, limits)
     if kind is BodyKind.JSON_LINES:
-        return decode_lines(body, decode_one, limits=limits)
-    document = read_damaged_json(body, nesting_levels=limits.nesting_levels)
-    value = document.value
-    if isinstance(value, list) and value and not any(row.recognises(value) for row in known):
-        return decode_items(document, decode_one, limits=limits)
-    return decode_one(document)
+        return decode_lines(body, reading)
+    return reading.read(read_damaged_json(body, nesting_levels=limits.nesting_levels))
+
+
+def _is_of_others(body: bytes, formats: Formats) -> bool:
+    """True for a body that a binary format of others takes, though a line of it may be JSON."""
+    others = (row for row in formats.binary if row not in BINARY_FORMATS)
+    return not opens_json(body) and any(row.recognises(body) for row in others)
 
 
 def _check_size(envelope: Envelope, *, limits: DecodingLimits) -> None:

@@ -7,25 +7,30 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragsonde.extraction.embedded_json import read_embedded, read_plain
+from ragsonde.extraction.failures import is_failure
 from ragsonde.extraction.message_parts import join_texts
+from ragsonde.extraction.result_lists import find_list, flatten_queries, is_scored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _OWN_TEXT_KEYS = ("content", "text", "page_content", "pageContent")
-_WRAPPERS = ("document", "payload")
-"""Around the document beside its score, as rerankers and vector databases (Qdrant) return it."""
+_WRAPPERS = ("document", "payload", "_source", "entity", "properties")
+"""Around the document beside its score, as rerankers and databases (Qdrant, Elasticsearch) return it."""
 _TEXT_KEYS = (
     *_OWN_TEXT_KEYS,
     "node.text",
     "kwargs.page_content",
     *(f"{wrapper}.{key}" for wrapper in _WRAPPERS for key in _OWN_TEXT_KEYS),
+    *(f"metadata.{key}" for key in _OWN_TEXT_KEYS),
 )
-_ID_KEYS = ("id", "id_", "node.id_", "kwargs.id", "document.id")
+"""The last ones are those of vectors that carry their text among what describes them (Pinecone)."""
+_ID_KEYS = ("id", "id_", "_id", "node.id_", "kwargs.id", "document.id")
 _SCORE_KEYS = (
     "score",
     "relevance_score",
     "relevanceScore",
+    "_score",
     "metadata.score",
     "kwargs.metadata.score",
     "document.score",
@@ -38,20 +43,10 @@ _METADATA_KEYS = (
     "document.metadata",
     "document.meta",
     "payload.metadata",
+    "_source.metadata",
 )
-_NAMING_KEYS = frozenset({"id", "id_", "score", "relevance_score", "relevanceScore"})
+_NAMING_KEYS = frozenset({"id", "id_", "_id", "score", "_score", "relevance_score", "relevanceScore"})
 _ABOUT_KEYS = frozenset({"metadata", "meta"})
-_LIST_KEYS = (
-    "documents",
-    "source_documents",
-    "results",
-    "chunks",
-    "contexts",
-    "source_nodes",
-    "nodes",
-    "matches",
-    "hits",
-)
 
 
 class Document(NamedTuple):
@@ -101,17 +96,18 @@ def read_document(item: object) -> Document:
 def read_documents(value: object) -> list[Document] | None:
     """The documents of a JSON value: a list, or an object with one (`documents`, `results`); else None.
 
-    An item `null` is a `NullItem`.
+    An item `null` is a `NullItem`; one that is a pair of a document and its score is that document.
     """
     if isinstance(value, dict):
-        value = next((value[key] for key in _LIST_KEYS if isinstance(value.get(key), list)), None)
-    return [read_document(item) for item in value] if isinstance(value, list) else None
+        value = find_list(value, is_document=_find_text(value) is not None)
+    return None if not isinstance(value, list) else [_read_item(item) for item in flatten_queries(value)]
 
 
 def read_delivered(value: object) -> tuple[Document, ...] | None:
     """The documents of what a tool returned: those of a list, in JSON too, else the value as one text.
 
-    None where nothing was recorded: null, a blank text, the text `null`, an object of nothing but nulls.
+    None where nothing was recorded: null, a blank text, the text `null`, an object of nothing but nulls, or
+    that the tool failed.
     """
     if isinstance(value, str):
         embedded = read_embedded(value)
@@ -119,7 +115,8 @@ def read_delivered(value: object) -> tuple[Document, ...] | None:
             text = read_plain(value)
             return None if text is None else (Document(text),)
         value = embedded
-    if value is None or (isinstance(value, dict) and value and not any(map(_is_given, value.values()))):
+    is_empty = isinstance(value, dict) and value and not any(map(_is_given, value.values()))
+    if value is None or is_empty or is_failure(value):
         return None
     documents = read_documents(value)
     return (read_document(value),) if documents is None else tuple(documents)
@@ -158,6 +155,13 @@ def read_name(value: object) -> str | None:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) and value.strip() else None
+
+
+def _read_item(item: object) -> Document:
+    if not is_scored(item):
+        return read_document(item)
+    document = read_document(item[0])
+    return document if document.score is not None else document._replace(score=read_score(item[1]))
 
 
 def _find_text(item: dict[str, Any]) -> str | None:

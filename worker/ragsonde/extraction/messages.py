@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragsonde.extraction.documents import read_delivered, unite_delivered
 from ragsonde.extraction.embedded_json import read_embedded
-from ragsonde.extraction.message_parts import are_parts, join_texts, read_parts
+from ragsonde.extraction.failures import is_failure
+from ragsonde.extraction.message_parts import are_parts, is_call_item, is_result_item, join_texts, read_parts
 from ragsonde_schemas.trace import Turn
 
 if TYPE_CHECKING:
@@ -46,12 +47,14 @@ class Message(NamedTuple):
         text: its text parts joined by line ends, None where it has none.
         results: what tools returned, as texts; a JSON value as JSON.
         calls_tool: it ends in a tool call: its text, if any, is no answer.
+        has_failures: it tells that a tool failed; what it says of that is neither a text nor a result.
     """
 
     role: str
     text: str | None = None
     results: tuple[str, ...] = ()
     calls_tool: bool = False
+    has_failures: bool = False
 
 
 def read_messages(value: object) -> tuple[Message, ...]:
@@ -69,7 +72,7 @@ def read_turns(value: object) -> tuple[Turn, ...]:
     for message in read_messages(value):
         turns += [Turn(role="tool", content=result) for result in message.results]
         if message.text is not None:
-            role = "system" if message.results and message.role == "user" else message.role
+            role = "system" if message.role == "user" and is_of_tool(message) else message.role
             turns.append(Turn(role=role, content=message.text))
     return tuple(turns)
 
@@ -113,10 +116,13 @@ def read_tool_message(value: object) -> tuple[Document, ...] | None:
 def read_tool_output(value: object) -> tuple[Document, ...] | None:
     """What a tool delivered: in a message of a tool, in text parts (MCP), in a list, or as one text.
 
-    () = it returned that there is nothing; None = nothing was recorded: null or blank, whatever wraps it.
+    () = it returned that there is nothing; None = nothing was recorded: null or blank, whatever wraps it, or
+    that the tool failed.
     """
     if isinstance(value, str):
         value = read_embedded(value) or value
+    if is_failure(value):
+        return None
     results = _find_results(value)
     if results is not None:
         return unite_delivered(map(read_delivered, results))
@@ -135,16 +141,18 @@ def read_tool_output(value: object) -> tuple[Document, ...] | None:
 
 
 def is_of_tool(message: Message) -> bool:
-    """True for a message of role `tool`, or of the user where it carries results of tools."""
-    return message.role == "tool" or (message.role == "user" and bool(message.results))
+    """True for a message of role `tool`, or of the user that carries what tools returned."""
+    carries = bool(message.results) or message.has_failures
+    return message.role == "tool" or (message.role == "user" and carries)
 
 
 def _find_results(value: object) -> list[str] | None:
     """The results in messages of tools, as texts; None where anything else is among them, or nothing."""
     if isinstance(value, str):
         value = read_embedded(value)
-    if isinstance(value, dict) and isinstance(value.get("output"), dict | list) and "role" not in value:
-        value = value["output"]
+    if isinstance(value, dict) and isinstance(value.get("output"), dict | list):
+        is_message = "role" in value or is_result_item(value)
+        value = value if is_message else value["output"]
     messages = read_messages(value)
     if not messages or not all(map(is_of_tool, messages)):
         return None
@@ -168,7 +176,7 @@ def _read_question(value: object, *, levels: int) -> str | None:
             if isinstance(question, str | dict) and (found := _read_question(question, levels=levels - 1)):
                 return found
     said = [message for message in read_messages(value) if message.role == "user" and message.text]
-    asked = [message for message in said if not message.results]
+    asked = [message for message in said if not is_of_tool(message)]
     return (asked or said)[-1].text if said else None
 
 
@@ -199,12 +207,15 @@ def _read_message(item: object) -> Message | None:
     role = _read_role(fields)
     if role is None:
         return None
-    texts, results, calls = read_parts(_find_content(fields))
-    is_called = bool(fields.get("tool_calls") or fields.get("function_call"))
-    text = "\n".join(texts) or None
-    if role == "tool" and not results and text is not None:
+    parts = read_parts(_find_content(fields))
+    text = "\n".join(parts.texts) or None
+    if role == "tool" and (is_failure(fields) or parts.has_failures):
+        return Message(role, None, tuple(parts.results), has_failures=True)
+    if role == "tool" and not parts.results and text is not None:
         return Message(role, None, (text,))
-    return Message(role, text, tuple(results), _ends_in_call(fields, is_called=is_called, calls=calls))
+    is_called = bool(fields.get("tool_calls") or fields.get("function_call"))
+    calls_tool = _ends_in_call(fields, is_called=is_called, calls=parts.calls)
+    return Message(role, text, tuple(parts.results), calls_tool, parts.has_failures)
 
 
 def _read_pair(item: list[Any]) -> Message | None:
@@ -216,7 +227,12 @@ def _read_pair(item: list[Any]) -> Message | None:
 
 
 def _unwrap(item: dict[str, Any]) -> dict[str, Any]:
-    """The message inside a choice, a constructor of LangChain, or an object of `type` and `data`."""
+    """The message inside a choice, a constructor of LangChain, or an object of `type` and `data`.
+
+    A call of a tool, or its result, that stands beside messages is one of its own.
+    """
+    if is_call_item(item) or is_result_item(item):
+        return {"role": "assistant" if is_call_item(item) else "tool", "content": [item]}
     inner = item.get("message")
     if isinstance(inner, dict):
         return {"finish_reason": item.get("finish_reason"), "role": "assistant", **_unwrap_constructor(inner)}

@@ -34,7 +34,8 @@ def read_plain_step(span: Span) -> Step:
 def add_span_facts(step: Step, span: Span) -> Step:
     """The step with session, user and sampling probability where only the plain attributes say them.
 
-    A step that failed says so, and that it delivered no documents is then no word on what there was: unknown.
+    A step that failed says so. What it recorded to return is then the text of its error, and that it returned
+    nothing no word on what there was: its documents are unknown.
     """
     facts: dict[str, Found] = {}
     for field, attribute in _NAMES.items():
@@ -46,6 +47,6 @@ def add_span_facts(step: Step, span: Span) -> Step:
         probability = read_score(span.attributes[SAMPLING_PROBABILITY])
         if probability is not None and 0 < probability <= 1:
             facts["sampling_probability"] = Found(probability, cite(f"span:{SAMPLING_PROBABILITY}"))
-    if span.is_error:
-        step = replace(step, is_error=True, documents=step.documents or None)
+    if span.is_error or step.is_error:
+        step = replace(step, is_error=True, documents=None)
     return replace(step, facts={**step.facts, **facts}) if facts else step

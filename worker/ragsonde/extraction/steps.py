@@ -52,7 +52,7 @@ class Step:
         facts: other fields of `Findings` by name (session_id, user_id, app, environment, release, variant,
             reference, model, tags, metadata, usage, cost_usd), each with its rule.
         is_entry: the convention marks it as the application's own root.
-        is_error: it failed, by its span's status.
+        is_error: it failed, by its span's status or its convention's own mark.
     """
 
     convention: str

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from builders.genai_spans import ANSWER, DOCUMENTS, QUESTION, chat, find, message, operation, texts
+from ragsonde.extraction.span_findings import read_steps
 
 
 @pytest.mark.parametrize("value", [DOCUMENTS, json.dumps(DOCUMENTS), {"results": DOCUMENTS}])
@@ -60,3 +61,13 @@ def test_a_null_among_documents_is_no_document():
     found = find(operation(2, "retrieval", retrieval__documents=json.dumps([*DOCUMENTS, None])), chat(3))
     assert texts(found) == ["a", "b"]
     assert "contexts: 1 null items in the lists of documents are left out" in found.warnings
+
+
+@pytest.mark.parametrize("marks", [{"is_error": True}, {"error.type": "TimeoutError"}])
+def test_what_a_tool_that_failed_returned_is_unknown(marks):
+    failed = operation(2, "execute_tool", tool__call__result="Error: index not reachable")
+    attributes = {**failed.attributes, **{name: mark for name, mark in marks.items() if "." in name}}
+    failed = failed._replace(attributes=attributes, is_error="is_error" in marks)
+    assert find(failed, chat(3)).contexts is None
+    assert texts(find(failed, operation(3, "execute_tool", tool__call__result=["a"]), chat(4))) == ["a"]
+    assert [step.is_error for step in read_steps([failed])] == [True]

@@ -9,7 +9,7 @@ from builders.hostile_attributes import build_attributes
 from builders.spans import make_span, make_whole
 from ragsonde.extraction.conventions.langfuse import read_step
 from ragsonde.extraction.documents import Document
-from ragsonde.extraction.span_findings import find_in_spans
+from ragsonde.extraction.span_findings import find_in_spans, read_steps
 from ragsonde.extraction.steps import StepKind
 from ragsonde_schemas.trace import ContextOrigin, Reference, Turn
 
@@ -73,6 +73,15 @@ def test_a_retriever_delivers_the_documents_of_its_output():
 def test_a_retriever_that_returned_nothing_is_told_from_one_that_recorded_nothing():
     assert read_step(observe(1, kind="retriever", returned=[])).documents == ()
     assert read_step(observe(1, kind="retriever")).documents is None
+
+
+def test_what_a_retriever_of_the_level_error_returned_is_unknown():
+    level = {"langfuse.observation.level": "ERROR"}
+    failed = observe(2, 1, kind="retriever", returned="ConnectionError: refused", attributes=level)
+    assert find_one(observe(1, taken=QUESTION, returned=ANSWER), failed).contexts is None
+    model = failed._replace(attributes={**failed.attributes, "gen_ai.request.model": "m"})
+    (step,) = read_steps([model])
+    assert (step.is_error, step.documents) == (True, None)
 
 
 def test_the_columns_of_a_chroma_query_are_documents():

@@ -56,3 +56,12 @@ def test_a_json_string_is_its_text_where_the_span_says_that_it_is_json():
 def test_a_model_calls_output_is_read_like_a_runs():
     assert find({}, said="null").answer is None
     assert find({}, said="assistant: null and void").answer == "null and void"
+
+
+def test_a_guardrail_around_the_model_call_leaves_it_the_answer():
+    spans = [make_span(1, kind="CHAIN"), make_span(2, 1, kind="RETRIEVER")]
+    call = make_span(4, 3, kind="LLM", attributes={"output.value": ANSWER})
+    (found,) = find_in_spans(make_whole(*spans, make_span(3, 1, kind="GUARDRAIL"), call))
+    assert found.answer == ANSWER
+    (found,) = find_in_spans(make_whole(*spans, make_span(3, 1, kind="EVALUATOR"), call))
+    assert found.answer is None

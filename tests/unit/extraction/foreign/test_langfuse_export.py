@@ -103,6 +103,11 @@ def test_a_tools_output_before_the_generation_is_a_context():
     assert found.contexts[0].origin is ContextOrigin.TOOL
 
 
+def test_what_an_observation_of_the_level_error_returned_is_unknown():
+    failed = make_observation("RETRIEVER", 1, output="ConnectionError: refused", level="ERROR")
+    assert find_one(make_trace(failed, GENERATION)).contexts is None
+
+
 def test_a_tools_output_after_the_generation_is_none():
     assert find_one(make_trace(GENERATION, make_observation("TOOL", 7, output=RESULT))).contexts is None
 

@@ -69,6 +69,12 @@ def make_root(*children, inputs=None, outputs=None, **fields):
     return make_run("root", "chain", *children, inputs=inputs, outputs=outputs, **fields)
 
 
+def test_what_a_run_that_failed_returned_is_unknown():
+    failed = make_run("tool", "tool", above=("root",), outputs={"output": "Timeout"}, error="TimeoutError()")
+    assert find_one(make_root(failed, LLM)).contexts is None
+    assert find_one(make_root({**failed, "error": None}, LLM)).contexts is not None
+
+
 def test_a_tree_with_plain_documents_is_read_whole():
     found = find_one(make_root(make_retriever(), LLM))
     assert (found.trace_id, found.query, found.answer) == ("root", QUESTION, ANSWER)

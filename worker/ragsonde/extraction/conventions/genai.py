@@ -70,6 +70,7 @@ def read_step(span: Span) -> Step | None:
         answer=NOTHING if replied is None else Found(replied),
         turns=turns,
         facts=read_facts(attributes, names_model=kind is StepKind.GENERATION or _is_asking(attributes)),
+        is_error=bool(attributes.get("error.type")),
     )
 
 

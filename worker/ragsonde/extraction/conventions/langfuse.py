@@ -41,6 +41,7 @@ _TRACE_INPUT = "langfuse.trace.input"
 _TRACE_OUTPUT = "langfuse.trace.output"
 _ENTRY_MARKS = ("langfuse.internal.is_app_root", "langfuse.internal.as_root")
 _EXPECTED = "langfuse.experiment.item.expected_output"
+_LEVEL = "langfuse.observation.level"
 _TAGS = "langfuse.trace.tags"
 _USAGE = "langfuse.observation.usage_details"
 _COST = "langfuse.observation.cost_details"
@@ -80,6 +81,7 @@ def read_step(span: Span) -> Step | None:
         turns=read_turns(attributes.get(_INPUT)) if kind is StepKind.GENERATION else (),
         facts={**_find_release(span), **find_names(attributes, _NAMES, convention=NAME), **_find_facts(span)},
         is_entry=_is_marked(span),
+        is_error=attributes.get(_LEVEL) == "ERROR",
     )
 
 

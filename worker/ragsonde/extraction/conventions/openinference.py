@@ -18,12 +18,12 @@ from ragsonde.extraction.conventions.openinference_attributes import (
     read_text,
 )
 from ragsonde.extraction.conventions.openinference_facts import read_facts
+from ragsonde.extraction.conventions.openinference_turns import read_given
 from ragsonde.extraction.conventions.recorded_texts import keep_plain, read_answer
 from ragsonde.extraction.documents import read_document
 from ragsonde.extraction.findings import Found, cite
 from ragsonde.extraction.messages import read_question, read_reply, read_tool_message, read_tool_output
 from ragsonde.extraction.steps import NOTHING, Step, StepKind
-from ragsonde_schemas.trace import Turn
 
 if TYPE_CHECKING:
     from ragsonde.extraction.documents import Document
@@ -66,11 +66,7 @@ def read_step(span: Span) -> Step | None:
         documents=documents,
         question=_read_question(span, kind=kind),
         answer=_read_answer(span, kind=kind),
-        turns=tuple(
-            Turn(role=message.role, content=message.text)
-            for message in read_messages(span, prefix=INPUT_MESSAGES)
-            if message.text is not None
-        ),
+        turns=read_given(span),
         prompted=_read_prompt_variables(span),
         facts=read_facts(span),
     )

@@ -70,4 +70,5 @@ def _merge(first: Step, later: Step) -> Step:
         prompted=first.prompted or later.prompted,
         facts={**later.facts, **first.facts},
         is_entry=first.is_entry or later.is_entry,
+        is_error=first.is_error or later.is_error,
     )

@@ -43,6 +43,7 @@ def read_observation(item: dict[str, Any], *, convention: str, own_id: str, pare
         parent: the step of the trace, above those without a parent.
     """
     kind = _find_kind(item)
+    is_error = item.get("level") == "ERROR"
     return Step(
         convention=convention,
         id=own_id,
@@ -51,13 +52,14 @@ def read_observation(item: dict[str, Any], *, convention: str, own_id: str, pare
         start_ns=count_nanoseconds(read_moment(item.get("startTime"))),
         end_ns=count_nanoseconds(read_moment(item.get("endTime"))),
         name=str(item.get("name") or ""),
-        documents=_read_documents(item.get("output"), kind=kind),
+        documents=None if is_error else _read_documents(item.get("output"), kind=kind),
         question=_read_question(item, kind=kind),
         answer=read_found(read_answer(item.get("output")), f"{convention}:observation.output")
         if kind in {StepKind.GENERATION, StepKind.OTHER}
         else NOTHING,
         turns=read_turns(read_value(item.get("input"))) if kind is StepKind.GENERATION else (),
         facts=_find_facts(item, convention=convention) if kind is StepKind.GENERATION else {},
+        is_error=is_error,
     )
 
 

@@ -100,7 +100,7 @@ def read_run(run: Run, *, convention: str) -> Step:
         start_ns=run.order[0],
         end_ns=count_nanoseconds(read_moment(fields.get("end_time"))),
         name=str(fields.get("name") or ""),
-        documents=_read_documents(outputs, kind=kind),
+        documents=None if fields.get("error") else _read_documents(outputs, kind=kind),
         question=read_found(read_question(fields.get("inputs")), f"{convention}:{kind.value}.inputs")
         if kind in {StepKind.RETRIEVER, StepKind.RERANKER}
         else NOTHING,
@@ -108,6 +108,7 @@ def read_run(run: Run, *, convention: str) -> Step:
         turns=read_turns(fields.get("inputs")) if generates else (),
         prompted=_read_prompted(fields) if fields.get("run_type") == "prompt" else (),
         facts=_find_facts(fields, convention=convention) if generates else {},
+        is_error=bool(fields.get("error")),
     )
 
 
