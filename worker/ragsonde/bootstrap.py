@@ -26,6 +26,7 @@ from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.consumption import Consumption
 from ragsonde.intake.delivery_guard import DeliveryGuard, log_trace_fault
 from ragsonde.intake.isolation import ThreadIsolation
+from ragsonde.judging.llm_chain import LlmChain
 from ragsonde.judging.model_prices import check_prices
 from ragsonde.judging.surroundings import Surroundings
 from ragsonde.judging.table import build_judges
@@ -246,6 +247,12 @@ def build_worker_series(
         WORKER_SERIES,
         known=KnownLabels(
             judges=tuple(labels.values()),
+            fallbacks=tuple(
+                judge_label(name, fingerprint)
+                for name, judge in judges.items()
+                if isinstance(judge, LlmChain)
+                for fingerprint in judge.fallback_fingerprints
+            ),
             models=tuple(
                 dict.fromkeys(
                     (labels[one.name], model)

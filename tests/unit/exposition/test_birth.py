@@ -38,3 +38,12 @@ def test_models_are_born_with_their_own_judge_only():
         {"judge": "x", "model": "small"},
         {"judge": "y", "model": "large"},
     ]
+
+
+def test_fallbacks_are_born_with_scores_and_not_with_evaluations():
+    known = KnownLabels(judges=("x@1",), fallbacks=("x@2",), scorers=("p",))
+    assert list(list_births(declare("scorer", "judge"), known)) == [
+        {"scorer": "p", "judge": "x@1"},
+        {"scorer": "p", "judge": "x@2"},
+    ]
+    assert list(list_births(declare("judge"), known)) == [{"judge": "x@1"}]

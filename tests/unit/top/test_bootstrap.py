@@ -1,6 +1,7 @@
 """A worker's parts agree with its settings."""
 
 import json
+import re
 
 from builders.envelopes import wrap_json
 from ragsonde.bootstrap import build_worker, build_worker_series
@@ -8,6 +9,8 @@ from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.decoding.table import decode
 from ragsonde.exposition.series import EXTRACTION
 from ragsonde.extraction.table import find_fields
+from ragsonde.judging.table import build_judges
+from ragsonde.scoring.table import build_scorers
 from ragsonde.settings import read_settings
 
 
@@ -45,3 +48,26 @@ def test_the_rules_of_any_configuration_are_named_in_the_series(caplog):
     assert caplog.records == []
     assert b'rule="mapping:metadata.p399"' in series.render().body
     assert b'rule="other"' not in series.render().body
+
+
+def test_scores_of_fallbacks_are_born_at_0():
+    options = {
+        "name": "gpt",
+        "kind": "litellm",
+        "model": "openai/a",
+        "fallbacks": [{"model": "openai/b"}, {"model": "openai/a"}],
+    }
+    settings = read_settings(environ={"RAGSONDE_JUDGES": json.dumps([options])})
+    judges = build_judges(settings.judges)
+    scorers = build_scorers({"context_position": {}})
+    series = build_worker_series(settings, scorers=scorers, judges=judges, version="0")
+
+    lines = series.render().body.decode().splitlines()
+    own = f'judge="gpt@{judges["gpt"].fingerprint[:6]}"'
+    born = {
+        name: {re.search('judge="[^"]*"', line)[0] for line in lines if line.startswith(f"ragsonde_{name}{{")}
+        for name in ("unscored_total", "evaluations_total")
+    }
+    assert len(born["unscored_total"]) == 2
+    assert own in born["unscored_total"]
+    assert born["evaluations_total"] == {own}

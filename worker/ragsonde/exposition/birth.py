@@ -21,6 +21,7 @@ class KnownLabels:
 
     Attributes:
         judges: labels of all judges, `gpt@3fa2c1`.
+        fallbacks: labels of what may answer in their place; scores have them, evaluations and calls do not.
         models: judge label and model, for each model that a judge may call.
         scorers: labels of all scorer instances, `context_precision:answer@1f2e3d`.
         formats: names of the message formats.
@@ -30,6 +31,7 @@ class KnownLabels:
     """
 
     judges: tuple[str, ...] = ()
+    fallbacks: tuple[str, ...] = ()
     models: tuple[tuple[str, str], ...] = ()
     scorers: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
@@ -40,9 +42,12 @@ class KnownLabels:
     def list_rows(self) -> tuple[Rows, ...]:
         """What is known, the widest rows first."""
         paying = tuple(dict.fromkeys(judge for judge, _ in self.models))
+        judges = self.judges or paying
+        streams = tuple(product(self.scorers, dict.fromkeys((*judges, *self.fallbacks))))
         return (
+            Rows(("scorer", "judge"), streams),
             Rows(("judge", "model"), self.models),
-            Rows(("judge",), tuple((judge,) for judge in self.judges or paying)),
+            Rows(("judge",), tuple((judge,) for judge in judges)),
             Rows(("scorer",), tuple((scorer,) for scorer in self.scorers)),
             Rows(("format",), tuple((name,) for name in dict.fromkeys((*self.formats, UNKNOWN_FORMAT)))),
             Rows(("stage",), tuple((name,) for name in self.stages)),

@@ -116,14 +116,13 @@ class PrometheusSink:
                 judge = judge_label(born.judge, born.fingerprint)
                 self.series.add(EVALUATIONS, judge=judge, state=born.state, cause=NO_CAUSE)
             else:
-                judge = _name_stream(born.judge, born.fingerprint, born.result)
-                self._tell_result(trace, judge, born.result)
+                self._tell_result(trace, born.judge, born.fingerprint, born.result)
         self._stamp()
 
     @_never_raises
     def on_finished(self, trace: Trace, key: EvaluationKey, result: EvaluationResult) -> None:
         """Counts an evaluation that was run after its trace was stored."""
-        self._tell_result(trace, _name_stream(key.judge, key.fingerprint, result), result)
+        self._tell_result(trace, key.judge, key.fingerprint, result)
         self._stamp()
 
     @_never_raises
@@ -210,8 +209,11 @@ class PrometheusSink:
         """Observes the duration of a stage."""
         self.series.observe(STAGE_SECONDS, max(0.0, seconds), stage=stage)
 
-    def _tell_result(self, trace: Trace, judge: str, result: EvaluationResult) -> None:
-        self.series.add(EVALUATIONS, judge=judge, state=result.state, cause=result.cause or NO_CAUSE)
+    def _tell_result(self, trace: Trace, name: str, fingerprint: str, result: EvaluationResult) -> None:
+        """An evaluation stays its judge's, as when it was waiting; its scores are of what answered."""
+        own = judge_label(name, fingerprint)
+        self.series.add(EVALUATIONS, judge=own, state=result.state, cause=result.cause or NO_CAUSE)
+        judge = _name_stream(name, fingerprint, result)
         if result.state is EvaluationState.SCORED:
             seconds = (self._clock.now() - trace.occurred_at).total_seconds()
             # A producer's clock may be ahead of ours.

@@ -50,6 +50,7 @@ class LlmChain:
         self._deadline_seconds = deadline_seconds
         self.name = self._models[0].name
         self.fingerprint = self._models[0].fingerprint
+        self.fallback_fingerprints = tuple(dict.fromkeys(one for one in prints if one != self.fingerprint))
 
     def estimate(self, trace: Trace, aspects: frozenset[Aspect]) -> WorstCase:
         """The most that asking about this trace is expected to take.

@@ -22,7 +22,8 @@ MESSAGES_RECEIVED = Declaration(
 EVALUATIONS = Declaration(
     name="evaluations_total",
     kind=Kind.COUNTER,
-    help="Evaluations that entered a state, as committed here; waiting with a cause is a postponement.",
+    help="Evaluations that entered a state, as committed here; waiting with a cause is a postponement. "
+    "judge: the configured one (name@fingerprint), also where a fallback or another model answered.",
     labels=("judge", "state", "cause"),
     born=STATES,
 )

@@ -11,7 +11,8 @@ from ragsonde.exposition.series.shapes import PLACE_LABELS, SCORE_BUCKETS, SCORE
 SCORE = Declaration(
     name="score",
     kind=Kind.HISTOGRAM,
-    help="Scores in 0..1, before scale and rounding for people; one observation a committed score.",
+    help="Scores in 0..1, before scale and rounding for people; one observation a committed score. "
+    "judge: what answered (name@fingerprint of the judge or its fallback, .epoch from the second model on).",
     labels=SCORE_LABELS,
     buckets=SCORE_BUCKETS,
 )
@@ -30,7 +31,7 @@ SCORES_BELOW_THRESHOLD = Declaration(
 UNSCORED = Declaration(
     name="unscored_total",
     kind=Kind.COUNTER,
-    help="Outcomes without a number: skipped (nothing to score) or error, and the cause.",
+    help="Outcomes without a number: skipped (nothing to score) or error, and the cause; judge as in score.",
     labels=("scorer", "judge", "status", "cause"),
     born=OUTCOMES,
 )
