@@ -68,6 +68,27 @@ def test_the_repair_shows_the_bad_reply_and_names_its_fault_and_nothing_else():
     assert purposes(assessment) == [("assess", "verdict_mismatch"), ("repair", "ok")]
 
 
+@pytest.mark.parametrize(
+    ("changes", "aspect", "told"),
+    [
+        ({"need": None}, Aspect.ESSENTIAL, "key need is missing or null"),
+        ({"ins": None}, Aspect.ESSENTIAL, "key ins is missing or null"),
+        (
+            {"c": [{"k": "1", "y": None}, {"k": "2", "y": None}]},
+            Aspect.RELEVANT,
+            "key y is missing or null",
+        ),
+        ({"ins": True}, Aspect.ESSENTIAL, "need, ins: ins is true, so that the contexts do not suffice"),
+    ],
+)
+def test_null_and_what_contradicts_itself_are_no_verdicts(changes, aspect, told):
+    exchange, provider = run(reply(**changes), reply())
+    assert exchange.run().faults == {}
+    assert told in provider.asked[1]["messages"][-1]["content"]
+    exchange, _ = run(reply(**changes), reply(**changes))
+    assert exchange.run().faults.keys() == {aspect}
+
+
 def test_an_empty_reply_is_not_shown_again():
     exchange, provider = run(make_completion(" "), reply())
     assert exchange.run().faults == {}

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from ragsonde.judging.litellm_response import read_response
+from ragsonde.judging.reply import LONGEST_REPLY, UnreadableReplyError, parse_reply
 
 
 def choice(content, finish_reason="stop", **extra):
@@ -55,3 +56,11 @@ def test_usage_that_was_not_told_is_not_known(usage):
 def test_no_choice_and_no_reason_to_end():
     assert read().text == ""
     assert read(choice("{}", None)).finish_reason == "stop"
+
+
+def test_of_words_too_long_to_be_read_no_more_is_kept_than_shows_it():
+    found = read(choice("{}" + " " * LONGEST_REPLY))
+    assert len(found.text) == LONGEST_REPLY + 1
+    with pytest.raises(UnreadableReplyError, match="longer than"):
+        parse_reply(found.text)
+    assert len(read(choice(None, refusal="no " * LONGEST_REPLY)).refusal) == LONGEST_REPLY + 1

@@ -14,7 +14,7 @@ from mock_llm.verdicts import read_prompt
 from ragsonde.judging.litellm_judge import LitellmJudge
 from ragsonde.judging.options import JudgeOptions
 from ragsonde.scoring.assessed import list_shown
-from ragsonde.scoring.outcomes import score_all
+from ragsonde.scoring.outcomes import needed_aspects, score_all
 from ragsonde.scoring.table import build_scorers
 from ragsonde_schemas.assessment import Aspect
 from ragsonde_schemas.errors import Cause, JudgeUnavailableError
@@ -99,6 +99,21 @@ def test_a_fault_in_one_call_is_the_faults_of_the_whole_trace(llm):
     assert assessment.relevant_sentences is None
 
 
+def test_null_in_one_call_is_the_fault_of_the_whole_trace_and_hides_nothing():
+    provider = FakeProvider(
+        [
+            make_completion('{"miss": ["a charger"], "rel": []}'),
+            *[make_completion('{"miss": null, "rel": []}')] * 2,
+        ]
+    )
+    options = JudgeOptions(name="gpt", kind="litellm", model="openai/m", max_context_tokens=240)
+    aspects = frozenset({Aspect.MISSING, Aspect.RELEVANT_SENTENCES})
+    assessment = LitellmJudge(options, provider=provider).assess(make_trace(BATTERY, SHOP, SHOP), aspects)
+    assert [call.purpose for call in assessment.calls] == ["assess", "assess", "repair"]
+    assert assessment.faults.keys() == {Aspect.MISSING}
+    assert assessment.missing is None
+
+
 def test_after_a_call_without_any_verdict_no_other_is_made(llm):
     llm.run_script("400")
     assessment = judge_at(llm).assess(make_trace(SHOP, BATTERY, BATTERY), ASPECTS)
@@ -172,7 +187,20 @@ def test_an_answer_that_is_too_long_is_cut_in_the_middle_and_said_so(llm):
     assert shown.strip().endswith("Never throw it away.")
     assert len(shown) < 500
     assert assessment.notes == {"shortened": ["answer"]}
-    assert assessment.truncated is False
+    assert assessment.truncated is True
+
+
+def test_scores_of_an_answer_that_was_cut_say_so(llm):
+    answer = "It needs an alkaline battery. " * 200
+    trace = make_trace(BATTERY, answer=answer)
+    scorers = build_scorers({"context_position": {}, "faithfulness": {}})
+    assessment = judge_at(llm).assess(trace, needed_aspects(scorers, trace))
+    for outcome in score_all(scorers, trace, assessment):
+        assert outcome.status == "scored"
+        assert (outcome.details["truncated"], outcome.details["shortened"]) == (True, ["answer"])
+    whole = make_trace(BATTERY)
+    for outcome in score_all(scorers, whole, judge_at(llm).assess(whole, needed_aspects(scorers, whole))):
+        assert "shortened" not in outcome.details
 
 
 def test_at_most_three_calls_a_part_whatever_comes_back():

@@ -3,6 +3,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragsonde.judging.completion import CallFaultError
 from ragsonde.judging.provider_errors import read_retry_after, strike_secrets, translate_error
@@ -38,10 +40,28 @@ def translate(error, *, secret=None):
         ("nan", None),
         ("soon", None),
         ("", None),
+        ("Wed, 01 Jan 2025 00:00:00 +99999999999999999999", None),
+        ("Wed, 01 Jan 99999999999 00:00:00 GMT", None),
+        ("Mon, 01 Jan 0001 00:00:00 +2359", 0.0),
+        ("Wed, 01 Jan 2025 99:99:99 GMT", None),
+        ("9" * 101, None),
     ],
+    ids=lambda value: str(value)[:40],
 )
 def test_retry_after_is_seconds_or_a_date(value, seconds):
     assert read_retry_after(value, now=NOW) == seconds
+
+
+@given(
+    st.text(max_size=40)
+    | st.from_regex(
+        r"(?a:[A-Z][a-z]{2}, )?\d{1,6} (Jan|Feb) \d{1,12} \d{1,4}:\d{1,4}:\d{1,4} (GMT|[+-]\d{1,25})",
+        fullmatch=True,
+    )
+)
+def test_whatever_it_says_the_wait_is_bounded_or_not_known(value):
+    seconds = read_retry_after(value, now=NOW)
+    assert seconds is None or 0 <= seconds <= 86_400
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529, None])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -49,6 +50,47 @@ JSON = st.recursive(
 )
 def test_the_object_is_found_in_what_models_put_around_it(text):
     assert parse_reply(text) == {"c": [{"k": "1", "y": 1}], "rel": ["1.1"]}
+
+
+DRAFT = '{"c": [], "rel": ["9.9"]}'
+
+
+@pytest.mark.parametrize(
+    "name", ["think", "thinking", "THOUGHT", "Reasoning", "reflection", 'think why="so"']
+)
+@pytest.mark.parametrize(
+    "around", ["<{0}>{1}</{2}>{3}", "{1} hm, no </{2} >{3}", "<{0}>a <{0}>b</{2}> {1}</{2}>{3}"]
+)
+def test_a_draft_in_the_reasoning_is_no_answer(name, around):
+    tag = name.partition(" ")[0]
+    assert parse_reply(around.format(name, DRAFT, tag, GOOD)) == json.loads(GOOD)
+    with pytest.raises(UnreadableReplyError):
+        parse_reply(around.format(name, DRAFT, tag, ""))
+
+
+@pytest.mark.parametrize("begin", ["<think>", "<THINK>", "< reasoning depth=3>", "<thought"])
+def test_reasoning_that_does_not_end_holds_no_answer(begin):
+    with pytest.raises(UnreadableReplyError):
+        parse_reply(f"{begin} perhaps {DRAFT}")
+    assert parse_reply(f"{GOOD} {begin} or {DRAFT}") == json.loads(GOOD)
+
+
+def test_tags_that_hold_no_reasoning_are_text():
+    for text in ("<think/>", "<thinker>", "a <b> c</b>"):
+        assert parse_reply(text + GOOD) == json.loads(GOOD)
+    quoting = {"rel": ["1.1"], "why": "it says </think> and <think>"}
+    assert parse_reply(json.dumps(quoting)) == quoting
+
+
+@pytest.mark.parametrize(
+    "piece", ["<think>", "<think ", "</think ", "<", "< ", "</ ", "<think/", "</think>", "{<think"]
+)
+def test_reasoning_is_passed_over_in_linear_time(piece):
+    text = (piece * LONGEST_REPLY)[:LONGEST_REPLY]
+    begun = time.monotonic()
+    with pytest.raises(UnreadableReplyError):
+        parse_reply(text)
+    assert time.monotonic() - begun < 1
 
 
 @pytest.mark.parametrize(
@@ -144,14 +186,18 @@ def test_texts_of_the_models_own_are_few_short_and_storable():
     ("found", "gaps"),
     [
         ({"c": [{"k": "1", "y": 1, "u": 1}], "need": [], "ins": True}, {}),
-        ({"c": [{"k": "1", "y": 1}], "need": [], "ins": True}, {Aspect.USED: "key u is missing"}),
-        ({"c": [{"k": "1", "y": 1, "u": 1}], "need": []}, {Aspect.ESSENTIAL: "key ins is missing"}),
+        ({"c": [{"k": "1", "y": 1}], "need": [], "ins": True}, {Aspect.USED: "key u is missing or null"}),
+        ({"c": [{"k": "1", "y": 1, "u": 1}], "need": []}, {Aspect.ESSENTIAL: "key ins is missing or null"}),
+        (
+            {"c": [{"k": "1", "y": None, "u": 1}], "need": None, "ins": False},
+            {Aspect.RELEVANT: "key y is missing or null", Aspect.ESSENTIAL: "key need is missing or null"},
+        ),
         (
             {"c": "all"},
             {
-                Aspect.RELEVANT: "key y is missing",
-                Aspect.USED: "key u is missing",
-                Aspect.ESSENTIAL: "key need and ins is missing",
+                Aspect.RELEVANT: "key y is missing or null",
+                Aspect.USED: "key u is missing or null",
+                Aspect.ESSENTIAL: "key need and ins is missing or null",
             },
         ),
     ],

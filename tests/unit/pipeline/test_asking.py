@@ -102,3 +102,13 @@ def test_verdicts_that_lack_an_aspect_asked_for_now_are_not_enough(kept):
     evaluate(key, stages)
     assert len(judge.asked) == 1
     assert stages.sink.of("on_cache_read") == [(key, False)]
+
+
+def test_verdicts_about_a_part_of_the_trace_are_not_enough():
+    judge, _, stages, key = start(Reservation.HELD)
+    needs = frozenset().union(*(scorer.needs | scorer.optional for scorer in stages.scorers))
+    whole = FakeJudge().assess(make_trace(), needs)
+    stages.cache.kept["f" * 16, make_trace().content_hash] = whole.model_copy(update={"truncated": True})
+    evaluate(key, stages)
+    assert len(judge.asked) == 1
+    assert stages.sink.of("on_cache_read") == [(key, False)]

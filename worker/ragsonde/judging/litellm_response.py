@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragsonde.extraction.texts import mend_text
 from ragsonde.judging.completion import Completion
+from ragsonde.judging.reply import LONGEST_REPLY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 def read_response(response: Any, *, find_cost: FindCost, seconds: float) -> Completion:  # noqa: ANN401 - litellm's
     """The completion that a response holds; of several choices the first with words.
+
+    Of words that are too long to be read no more is kept than shows it.
 
     Args:
         response: a ModelResponse of litellm.
@@ -31,7 +34,7 @@ def read_response(response: Any, *, find_cost: FindCost, seconds: float) -> Comp
     return Completion(
         text=texts[0] if texts else "",
         finish_reason=str(getattr(chosen, "finish_reason", None) or "stop"),
-        refusal=getattr(message, "refusal", None),
+        refusal=_bound(getattr(message, "refusal", None)),
         model=response.model,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
@@ -45,7 +48,11 @@ def read_response(response: Any, *, find_cost: FindCost, seconds: float) -> Comp
 
 def _read_text(choice: Any) -> str:  # noqa: ANN401 - litellm's choice
     content = getattr(getattr(choice, "message", None), "content", None)
-    return mend_text(content) if isinstance(content, str) else ""
+    return mend_text(_bound(content) or "")
+
+
+def _bound(text: Any) -> str | None:  # noqa: ANN401 - what litellm has in place of a text
+    return text[: LONGEST_REPLY + 1] if isinstance(text, str) else None
 
 
 def _read_usage(response: Any) -> tuple[int | None, int | None]:  # noqa: ANN401 - litellm's response

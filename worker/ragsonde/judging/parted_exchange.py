@@ -128,6 +128,7 @@ def _describe(trace: Trace, plan: Plan, shown: list[Trace]) -> dict[str, object]
         notes["parts"] = len(plan.parts)
     if plan.shortened:
         notes["shortened"] = list(plan.shortened)
+        told["truncated"] = True
     sentences = {sentence.number: sentence for part in shown for sentence in part.sentences}
     is_whole = len(shown) == len(plan.parts)
     if is_whole and tuple(sentences.get(sentence.number) for sentence in trace.sentences) != trace.sentences:

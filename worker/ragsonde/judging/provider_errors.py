@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LONGEST_WAIT_SECONDS = 86_400.0
+LONGEST_RETRY_AFTER = 100
+"""Characters; an HTTP date has 29."""
 LONGEST_EVIDENCE = 2_000
 _PAUSING = frozenset({401, 402, 403, 404})
 _SPENT = frozenset(
@@ -80,14 +82,16 @@ def strike_secrets(text: str, secret: str | None) -> str:
 
 def read_retry_after(value: str, *, now: datetime) -> float | None:
     """Seconds to wait by a Retry-After header, seconds or an HTTP date; None where it is neither."""
+    if len(value) > LONGEST_RETRY_AFTER:
+        return None
     try:
         seconds = float(value)
     except ValueError:
         try:
             due = parsedate_to_datetime(value)
-        except ValueError:
+            seconds = (due.replace(tzinfo=due.tzinfo or UTC) - now).total_seconds()
+        except (ValueError, OverflowError):  # of no date, and of one beyond the calendar
             return None
-        seconds = (due.replace(tzinfo=due.tzinfo or UTC) - now).total_seconds()
     return min(max(seconds, 0.0), LONGEST_WAIT_SECONDS) if seconds == seconds else None  # noqa: PLR0124 - not a NaN
 
 

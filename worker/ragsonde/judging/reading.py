@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from ragsonde_schemas.trace import Trace
 
 CUT_OFF = "the reply was cut off at the token limit"
+_BOTH_WAYS = Fault(
+    cause=Cause.VERDICT_MISMATCH,
+    message="ins is true, so that the contexts do not suffice, and need names sentences that do",
+)
 _FINAL = frozenset({Cause.REPLY_TRUNCATED, Cause.CONTENT_REFUSED})
 """Asking again would end in the same way."""
 
@@ -111,6 +115,8 @@ def _assess(found: dict[str, Any], *, prompt: Prompt, trace: Trace) -> Assessmen
     raw = normalise_reply(found, keys=prompt.keys, rubrics=prompt.rubrics)
     assessment = read_assessment(raw, trace, aspects=prompt.aspects)
     faults = find_gaps(found, aspects=prompt.aspects) | assessment.faults
+    if assessment.insufficient and assessment.essential:
+        faults.setdefault(Aspect.ESSENTIAL, _BOTH_WAYS)
     if assessment.rubrics is not None:
         fault = find_ratings_fault(prompt.rubrics, assessment.rubrics)
         faults |= {} if fault is None else {Aspect.RUBRICS: fault}

@@ -32,7 +32,9 @@ _TEXTS = {
     "rs": ("reference_statements", "attributed"),
 }
 _FLAGS = {"y": "relevant", "s": "supports", "u": "used"}
-_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
+_THOUGHT = r"(?:think|thinking|thought|reasoning|reflection)\b"
+_THOUGHT_BEGINS = re.compile(rf"<\s*{_THOUGHT}", re.IGNORECASE)
+_THOUGHT_ENDS = re.compile(rf"<\s*/\s*{_THOUGHT}[^<>]*>|<\s*{_THOUGHT}[^<>]*/>", re.IGNORECASE)
 _REFUSAL = re.compile(
     r"\W*(?:i['\u2019]?m (?:very |so )?sorry|sorry|i apologi[sz]e|unfortunately,? i|as an ai|"
     r"i (?:cannot|can['\u2019]?t|can not|am unable|am not able|must decline|won['\u2019]t))\b",
@@ -55,8 +57,8 @@ class UnreadableReplyError(Exception):
 def parse_reply(text: str) -> dict[str, Any]:
     """The one JSON object that a reply is or holds.
 
-    Prose, code fences and `<think>` blocks around it are passed over. Numbers with a point stay text, so that
-    1.10 is not 1.1.
+    Prose, code fences and reasoning (`strip_thoughts`) around it are passed over. Numbers with a point stay
+    text, so that 1.10 is not 1.1.
 
     Raises:
         UnreadableReplyError: there is none, there are several that differ, or a key has two values.
@@ -68,7 +70,7 @@ def parse_reply(text: str) -> dict[str, Any]:
     try:
         whole = _DECODER.decode(text)
     except (ValueError, RecursionError):
-        return _pick_object(_THOUGHT.sub("", text))
+        return _pick_object(strip_thoughts(text))
     if not isinstance(whole, dict):
         raise UnreadableReplyError(
             Cause.INVALID_REPLY, f"the reply is a JSON {type(whole).__name__}, not an object"
@@ -102,14 +104,25 @@ def normalise_reply(
 
 
 def find_gaps(found: dict[str, Any], *, aspects: frozenset[Aspect]) -> dict[Aspect, Fault]:
-    """The aspects that a reply leaves out wholly, each with what is missing."""
+    """The aspects that a reply leaves out wholly or answers with null, each with what is missing."""
     gaps = {}
     for aspect, keys in KEYS_OF.items():
         lacking = [key for key in keys if aspect in aspects and not _is_given(found, key, aspect)]
         if lacking:
-            message = f"key {' and '.join(lacking)} is missing"
+            message = f"key {' and '.join(lacking)} is missing or null"
             gaps[aspect] = Fault(cause=Cause.INVALID_REPLY, message=message)
     return gaps
+
+
+def strip_thoughts(text: str) -> str:
+    """A reply without its reasoning: what stands behind its last end, up to where it begins again.
+
+    Chat templates leave out the opening tag, and a reply that is cut off has no closing one: a draft in there
+    is no answer. A closing tag need not fit the opening one.
+    """
+    start = max((end.end() for end in _THOUGHT_ENDS.finditer(text)), default=0)
+    again = _THOUGHT_BEGINS.search(text, start)
+    return text[start : again.start() if again else len(text)]
 
 
 def is_refusal(text: str) -> bool:
@@ -119,10 +132,10 @@ def is_refusal(text: str) -> bool:
 
 def _is_given(found: dict[str, Any], key: str, aspect: Aspect) -> bool:
     if aspect not in PER_CONTEXT:
-        return key in found
+        return found.get(key) is not None
     items = found.get("c")
     return isinstance(items, list) and (
-        not items or any(isinstance(item, dict) and key in item for item in items)
+        not items or any(isinstance(item, dict) and item.get(key) is not None for item in items)
     )
 
 

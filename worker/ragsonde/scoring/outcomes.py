@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragsonde.extraction.texts import mend_text
 from ragsonde.scoring.assessed import find_fault
@@ -112,7 +112,12 @@ def needed_aspects(scorers: Iterable[Scorer], trace: Trace) -> frozenset[Aspect]
 
 
 def is_enough(assessment: Assessment, trace: Trace, *, scorers: Iterable[Scorer]) -> bool:
-    """True when an assessment holds, without fault, all that a judge would be asked about this trace."""
+    """True when an assessment holds, without fault, all that a judge would be asked about this trace.
+
+    One of a trace that was shown in part is not: another budget of tokens may show more.
+    """
+    if assessment.truncated:
+        return False
     judged = [scorer for scorer in scorers if find_skip(scorer, trace) is None]
     needs = needed_aspects(judged, trace)
     if find_fault(trace, assessment, needs=needs, optional=frozenset()) is not None:
@@ -146,6 +151,7 @@ def _conclude_score(
     if assessment is None:
         words = f"{_describe_absence(trace)}; empty_context_score decides"
     else:
+        details = details | _describe_cut(assessment)
         words, template_error = _explain(scorer, trace, assessment=assessment, computed=computed)
         if template_error is not None:
             details = details | {"reason_error": template_error}
@@ -159,6 +165,12 @@ def _conclude_score(
         reason=f"{label}: {words}",
         details=_count_contexts(trace) | details | {"band": band.key},
     )
+
+
+def _describe_cut(assessment: Assessment) -> dict[str, Any]:
+    """What the details say of texts beside the contexts that the judge did not see whole; {} where it did."""
+    shortened = assessment.notes.get("shortened")
+    return {"truncated": True, "shortened": shortened} if shortened else {}
 
 
 def _explain(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _FIND = """
 SELECT verdicts FROM assessment
 WHERE fingerprint = %(fingerprint)s AND content_hash = %(content_hash)s AND answered_fingerprint IS NULL
+  AND NOT is_truncated
   AND (verdicts -> 'faults' IS NULL OR verdicts -> 'faults' = '{}'::jsonb)
 ORDER BY created_at DESC LIMIT 1
 """
@@ -36,7 +37,9 @@ class PostgresAssessmentCache:
         self._retries = retries or Retries()
 
     def find(self, fingerprint: str, content_hash: str) -> Assessment | None:
-        """The newest assessment of the same content by the same judge, without faults; else None.
+        """The newest assessment of the same content by the same judge, whole and without faults; else None.
+
+        One of content that was cut is of no use where the judge's budget of tokens was raised since.
 
         Raises:
             DatabaseLostError: Postgres is away.
