@@ -9,10 +9,12 @@ if TYPE_CHECKING:
 
 
 class FakeAssessmentCache:
-    """Finds what was put into `kept`, by fingerprint and content hash."""
+    """Finds what is in `kept`, by fingerprint and content hash; nothing of a fallback or with faults."""
 
     def __init__(self) -> None:
         self.kept: dict[tuple[str, str], Assessment] = {}
 
     def find(self, fingerprint: str, content_hash: str) -> Assessment | None:
-        return self.kept.get((fingerprint, content_hash))
+        found = self.kept.get((fingerprint, content_hash))
+        is_usable = found is not None and found.answered_fingerprint is None and not found.faults
+        return found if is_usable else None

@@ -25,20 +25,34 @@ class FakeCheckStore:
     def __init__(self, traces: dict[CheckKey, Trace] | None = None, *, unfinished_starts: int = 1) -> None:
         self._traces = traces or {}
         self._unfinished_starts = unfinished_starts
+        self._starts: dict[CheckKey, int] = {}
+        self._running: dict[CheckKey, int] = {}
         self.finished: dict[CheckKey, CheckResult] = {}
         self.postponed: list[tuple[datetime, tuple[JudgeCall, ...]]] = []
 
     def claim(self, key: CheckKey) -> ClaimedCheck | None:
-        if key in self.finished or key not in self._traces:
+        if key in self.finished or key in self._running or key not in self._traces:
             return None
+        starts = self._starts[key] = self._starts.get(key, 0) + 1
+        self._running[key] = starts
         return ClaimedCheck(
-            key=key, trace=self._traces[key], starts=1, unfinished_starts=self._unfinished_starts
+            key=key, trace=self._traces[key], starts=starts, unfinished_starts=self._unfinished_starts
         )
 
     def finish(self, claimed: ClaimedCheck, result: CheckResult) -> bool:
+        if not self._end(claimed):
+            return False
         self.finished[claimed.key] = result
         return True
 
-    def postpone(self, claimed: ClaimedCheck, *, until: datetime, calls: tuple[JudgeCall, ...] = ()) -> bool:  # noqa: ARG002
+    def postpone(self, claimed: ClaimedCheck, *, until: datetime, calls: tuple[JudgeCall, ...] = ()) -> bool:
+        if not self._end(claimed):
+            return False
         self.postponed.append((until, calls))
+        return True
+
+    def _end(self, claimed: ClaimedCheck) -> bool:
+        if self._running.get(claimed.key) != claimed.starts:
+            return False
+        del self._running[claimed.key]
         return True
