@@ -41,6 +41,7 @@ class Call:
     marker: str | None
     request: Mapping[str, Any]
     authorization: str | None
+    tags: str | None = None
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -118,7 +119,12 @@ class MockLlm:
         return self._stopped.wait(seconds)
 
     def respond(
-        self, request: Mapping[str, Any], connection: socket.socket, authorization: str | None
+        self,
+        request: Mapping[str, Any],
+        connection: socket.socket,
+        authorization: str | None,
+        *,
+        tags: str | None = None,
     ) -> Answer:
         """The answer to one call, after its delay; counts it."""
         outcome = self._schedule.choose(request)
@@ -129,7 +135,8 @@ class MockLlm:
             self.counts[outcome.name] += 1
             if marker:
                 self.by_marker[marker[1]] += 1
-            self.calls.append(Call(outcome.name, marker[1] if marker else None, request, authorization))
+            name = marker[1] if marker else None
+            self.calls.append(Call(outcome.name, name, request, authorization, tags))
         try:
             found = answer(outcome, request)
             self._wait(outcome, found, connection)
@@ -219,7 +226,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: dict[str, Any]) -> None:
         authorization = self.headers.get("Authorization")
-        found = self.server.llm.respond(body, self.connection, authorization)
+        found = self.server.llm.respond(
+            body, self.connection, authorization, tags=self.headers.get("x-litellm-tags")
+        )
         if found.hangs or found.breaks:
             self.close_connection = True
             _hang_up(self.connection)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from fakes.clock import NOON, FakeClock
-from fakes.evaluations import make_context, make_trace
+from fakes.evaluations import make_context, make_trace, plan_free
 from ragsonde.api.rescoring import rescore
+from ragsonde.cli.default_days import count_chosen_days
 from ragsonde.cli.main import run
 from ragsonde.pipeline.judging import judge_and_score
 from ragsonde.scoring.table import build_scorers
@@ -258,3 +260,19 @@ def test_a_batch_is_stored_whole_or_not_at_all(own_engine, stores):  # noqa: ARG
     assert not isinstance(failed.value, DatabaseLostError)
     assert read_rows(own_engine) == rows
     assert store(own_engine, batch) == Written(new=5, changed=4)
+
+
+def test_without_a_first_day_the_newest_seven_that_hold_some_are_read_and_it_is_told(own_engine, capsys):
+    stores = PostgresStores(FakeClock(), own_engine)
+    for back in range(9):
+        for number in range(back + 1):
+            occurred_at = NOON - timedelta(days=2 * back)
+            trace = make_trace(f"t-{back}-{number}", occurred_at=occurred_at)
+            stores.traces.admit(trace, (plan_free(),))
+    newest = {NOON.date() - timedelta(days=2 * back): back + 1 for back in range(7)}
+    assert count_chosen_days(own_engine, EvaluationFilter()) == newest
+    assert "what is older than 2026-06-03 is left out" in capsys.readouterr().err
+    assert len(count_chosen_days(own_engine, EvaluationFilter(), takes_all=True)) == 9
+    since = EvaluationFilter(since=NOON.date() - timedelta(days=2))
+    assert count_chosen_days(own_engine, since) == dict(list(newest.items())[:2])
+    assert capsys.readouterr().err == ""

@@ -19,6 +19,7 @@ import pytest
 from fakes.judged_traces import ALL_ASPECTS, make_trace
 from mock_llm.outcomes import Outcome
 from mock_llm.server import MockLlm
+from ragsonde.extraction.judge_calls import JUDGE_CALL_TAG
 from ragsonde.judging.completion import CallNotMadeError
 from ragsonde.judging.limited_calls import LimitedCalls
 from ragsonde.judging.litellm_judge import LitellmJudge
@@ -66,6 +67,12 @@ def test_the_happy_path_is_exactly_one_call(llm):
     assert (call.purpose, call.outcome, call.model) == ("assess", "ok", "openai/mock")
     assert call.seconds > 0
     assert json.loads(call.reply)["why"] == "word overlap"
+
+
+def test_a_proxy_is_told_that_it_is_a_judge_who_asks(llm):
+    judge_at(llm).assess(make_trace(), ASPECTS)
+    assert llm.calls[0].tags == JUDGE_CALL_TAG
+    assert "metadata" not in llm.calls[0].request, "providers refuse keys that they do not know"
 
 
 def test_every_aspect_can_be_asked_in_one_call(llm):

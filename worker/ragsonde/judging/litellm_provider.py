@@ -33,6 +33,9 @@ _QUIETLY = {
     "no-log": True,
 }
 
+_TAGGING = {"x-litellm-tags": JUDGE_CALL_TAG}
+"""LiteLLM's proxy tags what it logs by this; the metadata above stays in this process."""
+
 
 class LitellmProvider:
     """The model that a judge's options name; may be called from any number of threads at once."""
@@ -94,7 +97,12 @@ class LitellmProvider:
 
     def _list_given(self, key: str | None) -> dict[str, Any]:
         options = self._options
-        given = {"api_key": key, "api_base": options.api_base, "temperature": options.temperature}
+        given = {
+            "api_key": key,
+            "api_base": options.api_base,
+            "temperature": options.temperature,
+            "extra_headers": None if options.api_base is None else _TAGGING,
+        }
         return {name: value for name, value in given.items() if value is not None}
 
     def _choose_format(self, litellm: Any, schema: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - a module
