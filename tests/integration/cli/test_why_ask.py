@@ -45,6 +45,7 @@ def why(database_url, llm, tmp_path, capsys):
         "api_base": llm.url,
         "reasons": "none",
         "scorers": ["context_precision"],
+        "fallbacks": [{"model": "openai/gpt-4.1-mini", "api_base": llm.url}],
     }
     config.write_text(json.dumps({"judges": [{"name": "lexical", "kind": "lexical"}, judge]}))
 
@@ -74,7 +75,7 @@ def test_a_judge_tells_reasons_scores_and_its_cost_and_nothing_is_stored(why, ll
     assert code == 0
     assert "trace order-42, app default, revision 1" in lines
     assert "asked now; not stored, in no mean" in lines
-    assert "1 call, 900+100 tokens, 0.000195 USD" in lines
+    assert "1 call, 900 tokens in, 100 out, 0.000195 USD" in lines
     assert "context 1: level high, relevant, used: 2 shared words" in lines
     assert "context_precision" in lines
     assert "essential_context" in lines
@@ -113,7 +114,18 @@ def test_a_judge_that_is_away_or_unknown_is_said(why, llm):
     assert "503" in err
     code, _, err = why("--ask", "gtp")
     assert code == 2
-    assert "no such judge" in err
+    assert err.startswith("ragsonde: --ask gtp: no such judge; did you mean gpt?")
+
+
+@pytest.mark.usefixtures("_stored")
+def test_the_answer_of_a_fallback_carries_the_fallbacks_fingerprint(why, llm):
+    own = json.loads(why("--ask", "gpt", "--output", "json")[1])["asked"][0]["fingerprint"]
+    llm.run_script(["503", "ok"])
+    code, out, _ = why("--ask", "gpt", "--output", "json")
+    (answer,) = json.loads(out)["asked"]
+    assert code == 0
+    assert answer["fingerprint"] not in {None, own}
+    assert answer["fingerprint"] == answer["assessment"]["answered_fingerprint"]
 
 
 def test_a_trace_that_is_not_known_is_not_judged(why, llm):

@@ -23,6 +23,7 @@ from ragsonde_schemas.errors import (
     JudgePausedError,
     JudgeUnavailableError,
 )
+from ragsonde_schemas.judge_call import JudgeCall
 from ragsonde_schemas.score import Score, Unscored
 
 VERDICTS = {
@@ -320,3 +321,18 @@ def test_sixty_traces_of_the_demo_are_all_accounted_for():
     for summary in report.scores.values():
         assert summary.n + sum(summary.unscored.values()) == 60
         assert summary.unscored == {"empty_retrieval": 5, "no_context": 1}
+
+
+def test_what_a_try_was_answered_before_an_outage_is_counted_with_the_result():
+    paid = JudgeCall(purpose="assess", model="m", outcome="ok", seconds=1.0, reply="{}")
+    lost = paid.model_copy(update={"outcome": "judge_unavailable"})
+    outages = [JudgeUnavailableError("gpt", "503", calls=(paid, lost)) for _ in range(3)]
+    items = [Item("item 1", make_trace())]
+    again = FakeJudge(troubles=[outages[0]])
+    (result,) = Evaluation(build_scorers(None), again, patience_seconds=(0.0,)).run(items)
+    assert result.is_wholly_scored
+    assert result.calls == (paid,)
+    away = FakeJudge(troubles=outages[1:])
+    (result,) = Evaluation(build_scorers(None), away, patience_seconds=(0.0,)).run(items)
+    assert not result.is_wholly_scored
+    assert result.calls == (paid, paid)

@@ -54,7 +54,11 @@ def test_json_is_one_object_a_trace_and_then_the_summary(capsys):
 
     assert (code, err) == (0, "")
     assert [item["trace_id"] for item in items] == ["t0", "t1", "t2"]
-    assert [list(item) for item in items] == [["trace_id", "judge", "scores"]] * 3
+    keys = ["trace_id", "judge", "answered_model", "answered_fingerprint", "scores"]
+    assert [list(item) for item in items] == [keys] * 3
+    # nobody was asked about the last one, which has no contexts
+    answered = [summary["fingerprint"], summary["fingerprint"], None]
+    assert [item["answered_fingerprint"] for item in items] == answered
     assert all(list(score) == KEYS for item in items for score in item["scores"])
     assert items[0]["judge"] == "recorded"
     position, skipped = items[0]["scores"][0], items[2]["scores"][0]
@@ -306,6 +310,8 @@ def test_a_target_is_asked_and_its_failures_are_shown(capsys):
     assert items[1] == {
         "trace_id": "t1",
         "judge": "lexical",
+        "answered_model": None,
+        "answered_fingerprint": None,
         "scores": [],
         "error": "RuntimeError: index is gone",
     }
@@ -362,7 +368,7 @@ def test_junit_is_well_formed_whatever_traces_and_errors_hold(capsys):
     arguments = ["traces.jsonl", "--output", "junit", "--target", "hostile_app_of_the_cli_test:answer"]
     suite = ET.fromstring(call(capsys, *arguments)[1]).find("testsuite")  # noqa: S314 - our own output
 
-    assert {case.get("name") for case in suite} == {"a<&>\"'"}
+    assert {case.get("name") for case in suite.iter("testcase")} == {"a<&>\"'"}
     assert suite.get("errors") == "5"
     assert suite.find("testcase/error").get("message") == "target: RuntimeError: \ufffd\ufffd\ufffd]]><!--"
 

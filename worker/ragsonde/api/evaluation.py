@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ragsonde.api.traces import Source
     from ragsonde.ports import Judge
     from ragsonde_schemas.evaluation import EvaluationResult
+    from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.score import Outcome
     from ragsonde_schemas.trace import Trace
 
@@ -164,18 +165,32 @@ class Evaluation:
         return ItemResult(place=item.place, trace=trace, result=self._judge_patiently(trace))
 
     def _judge_patiently(self, trace: Trace) -> EvaluationResult:
+        paid: tuple[JudgeCall, ...] = ()
         for seconds in (*self.patience_seconds, None):
             try:
-                return judge_and_score(trace, scorers=self.scorers, judge=self.judge)
+                result = judge_and_score(trace, scorers=self.scorers, judge=self.judge)
             except JudgeUnavailableError as outage:
                 message = str(outage)
+                paid += tuple(call for call in outage.calls if call.is_answered)
                 if seconds is None:
                     break
                 pause_seconds = min(outage.retry_after_seconds or seconds, _LONGEST_WAIT_SECONDS)
                 if self.on_away is not None:
                     self.on_away(outage, pause_seconds)
                 time.sleep(pause_seconds)
-        return fail_evaluation(trace, scorers=self.scorers, cause=Cause.JUDGE_UNAVAILABLE, message=message)
+            else:
+                return _add_calls(result, paid)
+        failed = fail_evaluation(trace, scorers=self.scorers, cause=Cause.JUDGE_UNAVAILABLE, message=message)
+        return failed.model_copy(update={"calls_before_outage": paid})
+
+
+def _add_calls(result: EvaluationResult, earlier: tuple[JudgeCall, ...]) -> EvaluationResult:
+    """The result with what tries that an outage ended had been answered, and may have cost."""
+    assessment = result.assessment
+    if assessment is None or not earlier:
+        return result
+    told = assessment.model_copy(update={"calls": (*earlier, *assessment.calls)})
+    return result.model_copy(update={"assessment": told})
 
 
 def choose_scorers(choice: ScorerChoice | None) -> tuple[Scorer, ...]:

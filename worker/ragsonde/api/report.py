@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragsonde.api.student import Interval
     from ragsonde.scoring.scorer import Scorer
     from ragsonde_schemas.evaluation import EvaluationResult
+    from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.score import Outcome
     from ragsonde_schemas.trace import Trace
 
@@ -43,6 +44,23 @@ class ItemResult:
     def outcomes(self) -> tuple[Outcome, ...]:
         """A score or an unscored for each scorer; none where the target failed."""
         return self.result.outcomes if self.result else ()
+
+    @property
+    def fallback_fingerprint(self) -> str | None:
+        """Of the fallback that answered in the judge's place; None where none did."""
+        assessment = self.result.assessment if self.result else None
+        return assessment.answered_fingerprint if assessment else None
+
+    @property
+    def answered_model(self) -> str | None:
+        """The model that answered, by the name it was asked under; None where no provider answered."""
+        answered = [call.model for call in self.calls if call.is_answered]
+        return answered[-1] if answered and self.result and self.result.assessment else None
+
+    @property
+    def calls(self) -> tuple[JudgeCall, ...]:
+        """All that was asked of providers about this trace."""
+        return self.result.calls if self.result else ()
 
     @property
     def is_wholly_scored(self) -> bool:
@@ -75,6 +93,23 @@ class ScoreSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Answers:
+    """The traces that one model answered.
+
+    Attributes:
+        model: by the name it was asked under; None where no provider was asked.
+        fingerprint: of what answered: the judge's own or a fallback's.
+        is_fallback: True where it answered in the place of the judge's own model.
+        n: how many traces.
+    """
+
+    model: str | None
+    fingerprint: str
+    is_fallback: bool
+    n: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """What an evaluation gave.
 
@@ -88,6 +123,24 @@ class Report:
     fingerprint: str
     items: tuple[ItemResult, ...]
     scores: dict[str, ScoreSummary]
+
+    @property
+    def answers(self) -> tuple[Answers, ...]:
+        """Who answered, the most frequent first; traces that the judge gave no verdicts of are in none."""
+        counts = Counter(
+            (item.answered_model, item.fallback_fingerprint)
+            for item in self.items
+            if item.result is not None and item.result.assessment is not None
+        )
+        return tuple(
+            Answers(
+                model=model,
+                fingerprint=fallback or self.fingerprint,
+                is_fallback=fallback is not None,
+                n=n,
+            )
+            for (model, fallback), n in counts.most_common()
+        )
 
     @property
     def has_score(self) -> bool:

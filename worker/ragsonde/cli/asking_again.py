@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from ragsonde.cli.evaluation_answers import count_usage, tell_usage
 from ragsonde.cli.evaluation_choice import choose_judge, choose_scorers
 from ragsonde.cli.story import Line, tell_verdicts
 from ragsonde.judging.options import Reasons
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ragsonde.settings import Settings
     from ragsonde.storage.history import RevisionHistory, TraceHistory
     from ragsonde_schemas.evaluation import EvaluationResult
-    from ragsonde_schemas.judge_call import JudgeCall
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,10 @@ def ask_again(history: TraceHistory, judge_name: str, *, settings: Settings) -> 
     reasoned = [options.model_copy(update={"reasons": Reasons.CONTEXT}) for options in settings.judges]
     scorers = choose_scorers(None, settings=settings)
     judge = choose_judge(
-        judge_name, settings=settings.model_copy(update={"judges": tuple(reasoned)}), scorers=scorers
+        judge_name,
+        settings=settings.model_copy(update={"judges": tuple(reasoned)}),
+        scorers=scorers,
+        option="--ask",
     )
     answers = []
     for _, revisions in groupby(history.revisions, key=lambda one: one.key):
@@ -65,9 +68,9 @@ def ask_again(history: TraceHistory, judge_name: str, *, settings: Settings) -> 
                 f"{history.trace_id}: its texts have been dropped by retention, there is nothing to judge"
             )
         result = judge_and_score(newest.trace, scorers=scorers, judge=judge)
-        answers.append(
-            Answer(revision=newest, judge=judge.name, fingerprint=judge.fingerprint, result=result)
-        )
+        fallback = result.assessment.answered_fingerprint if result.assessment else None
+        fingerprint = fallback or judge.fingerprint
+        answers.append(Answer(revision=newest, judge=judge.name, fingerprint=fingerprint, result=result))
     return answers
 
 
@@ -82,18 +85,8 @@ def tell_answers(answers: list[Answer]) -> Iterator[Line]:
             f"  judge {answer.judge}@{answer.fingerprint[:6]}, asked now; not stored, in no mean", "bold"
         )
         if answer.result.calls:
-            yield Line(f"    {_tell_calls(answer.result.calls)}")
+            yield Line(f"    {tell_usage(count_usage(answer.result.calls))}")
         assessment = answer.result.assessment
         if assessment is not None and assessment.reason:
             yield Line(f"    {assessment.reason}")
         yield from tell_verdicts(assessment, answer.result.outcomes)
-
-
-def _tell_calls(calls: tuple[JudgeCall, ...]) -> str:
-    counts = [(call.tokens_in, call.tokens_out) for call in calls]
-    tokens = "tokens unknown"
-    if not any(None in pair for pair in counts):
-        tokens = f"{sum(one or 0 for one, _ in counts)}+{sum(two or 0 for _, two in counts)} tokens"
-    costs = [call.cost_usd for call in calls]
-    cost = "cost unknown" if None in costs else f"{sum(one or 0.0 for one in costs):.6f} USD"
-    return f"{len(calls)} call{'' if len(calls) == 1 else 's'}, {tokens}, {cost}"

@@ -12,6 +12,7 @@ from ragsonde.api.targets import load_target
 from ragsonde.cli.asserted_thresholds import read_thresholds
 from ragsonde.cli.checks import read_demands
 from ragsonde.cli.evaluation_agreement import print_agreement, read_annotations
+from ragsonde.cli.evaluation_answers import FallbackNotes
 from ragsonde.cli.evaluation_choice import choose_judge, choose_scorers, read_file
 from ragsonde.cli.evaluation_ending import AwayNotes, choose_ending
 from ragsonde.cli.evaluation_printers import LastingPrinter, make_printer
@@ -159,7 +160,7 @@ def evaluate(
     printer = make_printer(output.value, scorers=chosen, judge=evaluation.judge)
     if demands:
         printer = LastingPrinter(printer)
-    results = []
+    results, fallbacks = [], FallbackNotes()
     # lines of JSON and a bar on the same terminal would write over each other
     is_bar_wanted = output is not ReportForm.JSON or not is_watched()
     running = evaluation.run(items, threads=threads)
@@ -167,6 +168,7 @@ def evaluate(
         for judged in track(running, total=len(items), description="judging", is_wanted=is_bar_wanted):
             result = asserted.apply(judged)
             results.append(result)
+            fallbacks.add(result)
             printer.add(result)
     except KeyboardInterrupt:
         # a target that hangs may hold anything, the lock of standard output too: an orderly end

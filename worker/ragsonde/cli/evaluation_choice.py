@@ -51,8 +51,16 @@ def choose_scorers(names: str | None, *, settings: Settings) -> tuple[Scorer, ..
     return build_scorers({name: settings.scorers.get(name) for name in wanted}, formulas=formulas)
 
 
-def choose_judge(name: str, *, settings: Settings, scorers: Sequence[Scorer]) -> Judge:
+def choose_judge(
+    name: str, *, settings: Settings, scorers: Sequence[Scorer], option: str = "--judge"
+) -> Judge:
     """The judge named: one of the settings, `lexical`, or `recorded:FILE`; asked for all of the scorers.
+
+    Args:
+        name: as given.
+        settings: in which judges are configured.
+        scorers: that it is asked for.
+        option: by which it was named.
 
     Raises:
         InputError: there is no such judge, or the file cannot be read.
@@ -65,7 +73,7 @@ def choose_judge(name: str, *, settings: Settings, scorers: Sequence[Scorer]) ->
         return choose_free_judge(name)
     names = [*dict.fromkeys([*configured, _FREE]), f"{RECORDED_PREFIX}FILE"]
     raise InputError(
-        f"--judge {name}: no such judge{suggest(name, valid=names)} (known: {', '.join(names)}); "
+        f"{option} {name}: no such judge{suggest(name, valid=names)} (known: {', '.join(names)}); "
         "judges are configured under `judges` in ragsonde.yaml"
     )
 

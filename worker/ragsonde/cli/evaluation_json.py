@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.api.student import METHOD
+from ragsonde.cli.evaluation_answers import count_usage, describe_answerer, describe_answers, list_calls
 from ragsonde.cli.terminal import write_json
 from ragsonde_schemas.score import Score
 
@@ -22,13 +23,14 @@ class JsonPrinter:
     """Writes each trace as soon as it is done."""
 
     def __init__(self, *, scorers: Sequence[Scorer], judge: Judge) -> None:  # noqa: ARG002 - the printers' signature
-        self._judge = judge.name
+        self._judge = judge
 
     def add(self, result: ItemResult) -> None:
-        """Writes `{trace_id, judge, scores}`; with `error` where the target failed."""
+        """Writes `{trace_id, judge, answered_model, answered_fingerprint, scores}`; `error` of the target."""
         line: dict[str, Any] = {
             "trace_id": result.trace.trace_id,
-            "judge": self._judge,
+            "judge": self._judge.name,
+            **describe_answerer(result, fingerprint=self._judge.fingerprint),
             "scores": [describe_outcome(outcome) for outcome in result.outcomes],
         }
         if result.error is not None:
@@ -61,6 +63,8 @@ def describe_report(report: Report, *, checks: Sequence[Check], bad_count: int) 
     return {
         "judge": report.judge,
         "fingerprint": report.fingerprint,
+        "answered": describe_answers(report),
+        "usage": count_usage(list_calls(report))._asdict(),
         "traces": len(report.items),
         "bad_messages": bad_count,
         "target_failed": sum(item.error is not None for item in report.items),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragsonde.api.student import METHOD
+from ragsonde.cli.evaluation_answers import count_usage, list_calls, tell_fallbacks, tell_usage
 from ragsonde.cli.evaluation_ending import list_failures
 from ragsonde.cli.program import name_command
 from ragsonde.cli.scorer_cards import name_band
@@ -37,8 +38,10 @@ class TablePrinter:
         """Prints the table, failed targets and the demands."""
         console = make_console()
         left_out = f", {bad_count} left out as no traces" if bad_count else ""
-        judge = f"judge {report.judge} ({report.fingerprint[:6]})"
-        console.print(show(f"{count_traces(len(report.items))}, {judge}{left_out}\n", "bold"))
+        judge = f"judge {report.judge} ({report.fingerprint[:6]}){tell_fallbacks(report)}"
+        console.print(show(f"{count_traces(len(report.items))}, {judge}{left_out}", "bold"))
+        usage = count_usage(list_calls(report))
+        console.print(show(f"{tell_usage(usage)}\n" if usage.calls else ""))
         console.print(self._make_table(report, columns=console.width))
         console.print(show(f"\n{METHOD}. What the words mean, and what to try:", "dim"))
         console.print(show(name_command("list-scorers --explain"), "dim"))
