@@ -17,6 +17,7 @@ from ragsonde.cli.main import run
 from ragsonde.pipeline.judging import judge_and_score
 from ragsonde.scoring.table import build_scorers
 from ragsonde.scoring.verdicts import read_assessment
+from ragsonde.storage import assessments
 from ragsonde.storage.assessments import EvaluationFilter, count_evaluations, read_evaluations
 from ragsonde.storage.history import read_history
 from ragsonde.storage.rescored import RescoredEvaluation, Written, store_rescored
@@ -241,7 +242,14 @@ def store(engine, evaluations):
     )
 
 
-def test_batches_hold_each_evaluation_once_whatever_their_size(own_engine, stores):  # noqa: ARG001
+@pytest.mark.parametrize("page_rows", [1, 2, 3, 5, 6, 20_000])
+def test_batches_hold_each_evaluation_once_whatever_their_size(
+    own_engine,
+    stores,  # noqa: ARG001
+    monkeypatch,
+    page_rows,
+):
+    monkeypatch.setattr(assessments, "PAGE_ROWS", page_rows)
     days = count_evaluations(own_engine, EvaluationFilter())
     assert days == {NOON.date(): 5}
     for size in (1, 2, 5, 9):

@@ -38,17 +38,29 @@ _COUNT = f"""
 SELECT count(*) FROM evaluation e {SAMPLED} WHERE {_CHOSEN} AND e.day = %(day)s
 """  # noqa: S608  # constants
 
+PAGE_ROWS = 20_000
+"""So many evaluations are looked at by one statement, however few of them are meant."""
+
+_KEY = "(e.trace_id, e.app, e.record_key, e.revision, e.day, e.judge, e.fingerprint)"
+_IN_ORDER = f"ORDER BY {_KEY.strip('()')}"
+_PLACE = """(%({0}trace_id)s, %({0}app)s, %({0}record_key)s, %({0}revision)s, %(day)s, %({0}judge)s,
+        %({0}fingerprint)s)"""
+_AFTER = f"{_KEY} > {_PLACE.format('after_')}"
+_UNTIL = f"AND {_KEY} <= {_PLACE.format('until_')}"
+
+_FIND_END = f"""
+SELECT e.trace_id, e.app, e.record_key, e.revision, e.day, e.judge, e.fingerprint FROM evaluation e
+WHERE e.day = %(day)s AND {_AFTER} {_IN_ORDER} OFFSET %(rows)s - 1 LIMIT 1
+"""  # noqa: S608  # constants
+
 _READ = f"""
 SELECT t.*, x.query, x.retrieval_query, x.turns, x.contexts, x.answer, x.reference,
     x.turns IS NOT NULL AS has_texts, e.judge, e.fingerprint, e.cause AS ended_by,
     coalesce(a.created_at, e.finished_at, e.created_at) AS judged_at, a.verdicts
 FROM (
     SELECT e.* FROM evaluation e
-    WHERE {_CHOSEN} AND e.day = %(day)s
-      AND (e.trace_id, e.app, e.record_key, e.revision, e.day, e.judge, e.fingerprint)
-        > (%(trace_id)s, %(after_app)s, %(record_key)s, %(revision)s, %(day)s, %(after_judge)s,
-           %(fingerprint)s)
-    ORDER BY e.trace_id, e.app, e.record_key, e.revision, e.day, e.judge, e.fingerprint
+    WHERE {_CHOSEN} AND e.day = %(day)s AND {_AFTER} {{until}}
+    {_IN_ORDER}
     LIMIT %(limit)s
 ) e
 JOIN trace t USING (trace_id, app, record_key, revision, day)
@@ -171,34 +183,46 @@ def read_evaluations(
     """
     for day in days:
         after: Row = dict.fromkeys(EVALUATION_KEY, "") | {"revision": 0}
-        while True:
-            batch = _read_batch(engine, chosen, day=day, after=after, limit=batch_size)
-            if batch:
-                yield tuple(_build(row, scores) for row, scores in batch)
-            if len(batch) < batch_size:
-                break
-            after = batch[-1][0]
+        is_over = False
+        while not is_over:
+            until = _find_end(engine, day=day, after=after)
+            is_over = until is None
+            while True:
+                batch = _read_batch(engine, chosen, day=day, after=after, until=until, limit=batch_size)
+                if batch:
+                    yield tuple(_build(row, scores) for row, scores in batch)
+                    after = batch[-1][0]
+                if len(batch) < batch_size:
+                    break
+            after = until or after
+
+
+def _find_end(engine: Engine, *, day: date, after: Row) -> Row | None:
+    """The last key of the next page; None where no whole page is left."""
+    columns = {**_list_place(after, "after_"), "day": day, "rows": PAGE_ROWS}
+    with pipelined_transaction(engine) as connection:
+        return connection.cursor(row_factory=dict_row).execute(_FIND_END, columns).fetchone()
 
 
 def _read_batch(
-    engine: Engine, chosen: EvaluationFilter, *, day: date, after: Row, limit: int
+    engine: Engine, chosen: EvaluationFilter, *, day: date, after: Row, until: Row | None, limit: int
 ) -> list[tuple[Row, list[Row]]]:
-    place = {
-        "trace_id": after["trace_id"],
-        "after_app": after["app"],
-        "record_key": after["record_key"],
-        "revision": after["revision"],
-        "after_judge": after["judge"],
-        "fingerprint": after["fingerprint"],
-    }
+    place = _list_place(after, "after_")
+    if until is not None:
+        place |= _list_place(until, "until_")
+    query = _READ.format(until="" if until is None else _UNTIL)
     with pipelined_transaction(engine) as connection:
         cursor = connection.cursor(row_factory=dict_row)
-        rows = cursor.execute(_READ, {**_list_filter(chosen), **place, "day": day, "limit": limit}).fetchall()
+        rows = cursor.execute(query, {**_list_filter(chosen), **place, "day": day, "limit": limit}).fetchall()
         scores = cursor.execute(_READ_SCORES, {**_list_keys(rows), "day": day}).fetchall() if rows else []
     by_key: dict[tuple[Any, ...], list[Row]] = {}
     for score in scores:
         by_key.setdefault(_pick(score), []).append(score)
     return [(row, by_key.get(_pick(row), [])) for row in rows]
+
+
+def _list_place(row: Row, prefix: str) -> dict[str, Any]:
+    return {f"{prefix}{name}": row[name] for name in EVALUATION_KEY if name != "day"}
 
 
 def _list_filter(chosen: EvaluationFilter) -> dict[str, Any]:
