@@ -30,11 +30,10 @@ from ragsonde.judging.llm_chain import LlmChain
 from ragsonde.judging.model_prices import check_prices
 from ragsonde.judging.surroundings import Surroundings
 from ragsonde.judging.table import build_judges
-from ragsonde.pipeline.assignments import Assignment
+from ragsonde.pipeline.assignments import Assignment, list_unknown_scorers
 from ragsonde.pipeline.stages import STAGES, Stages
 from ragsonde.plugins import load_formats, load_formulas, load_judge_kinds, load_sink_kinds
 from ragsonde.resolving.resolver import UserCodeResolver
-from ragsonde.scoring.options import describe, suggest
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.effective import hash_settings
 from ragsonde.sinks.exporting import ExportingSink
@@ -223,12 +222,7 @@ def build_assignments(
     for place, options in enumerate(settings.judges):
         known = {scorer.instance: scorer for scorer in scorers}
         names = known if options.scorers is None else options.scorers
-        problems += [
-            f"judges[{place}].scorers: found {describe(name)}, which is no configured scorer"
-            f"{suggest(name, valid=known)} (configured: {', '.join(known)})"
-            for name in names
-            if name not in known
-        ]
+        problems += list_unknown_scorers(options.scorers, known=known, place=place)
         chosen = tuple(scorer for scorer in scorers if scorer.instance in names)
         assignments[options.name] = Assignment(
             judge=judges[options.name], scorers=chosen, match=options.match

@@ -1,5 +1,6 @@
 """`check-config` finds what a worker would stumble over at its start: the user's functions too."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,27 @@ def test_a_budget_in_dollars_for_a_model_of_unknown_price_is_told(capsys):
     out, err = capsys.readouterr()
     assert (ended.value.code, out) == (2, "")
     assert err.startswith("ragsonde: judges[0].model: 'openai/nobody-lists-it' has no price")
+
+
+MISSPELLED = "judges: [{name: lexical, kind: lexical, scorers: [context_precison]}]"
+REFUSAL = "judges[0].scorers: found 'context_precison', which is no configured scorer"
+
+
+def test_a_judges_scorer_that_is_not_configured_is_refused_as_the_worker_does(capsys):
+    Path("ragsonde.yaml").write_text(MISSPELLED)
+    with pytest.raises(SystemExit) as ended:
+        run(["check-config"])
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out) == (2, "")
+    assert err.startswith(f"ragsonde: {REFUSAL}; did you mean context_precision?")
+
+
+def test_doctor_finds_a_judges_scorer_that_is_not_configured(capsys):
+    Path("ragsonde.yaml").write_text(MISSPELLED)
+    nowhere = ["--broker-url", "redis://127.0.0.1:1/0", "--database-url", "postgresql://u@127.0.0.1:1/d"]
+    with pytest.raises(SystemExit) as ended:
+        run(["doctor", "--output", "json", *nowhere])
+    findings = {one["check"]: one for one in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert ended.value.code == 4
+    assert findings["judges"]["verdict"] == "failing"
+    assert findings["judges"]["found"].startswith(REFUSAL)

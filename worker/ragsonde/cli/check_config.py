@@ -3,6 +3,7 @@
 import json
 
 from ragsonde.api.rules import build_rules
+from ragsonde.cli.judge_check import check_judges
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.terminal import make_console, make_table, show, write_json
 from ragsonde.judging.model_prices import check_prices
@@ -26,10 +27,12 @@ def check_config(config: ConfigOption = None, output: OutputOption = OutputForm.
     Every setting can come from the settings file, from a variable RAGSONDE_<NAME> (parts of nested settings
     joined by two underscores: RAGSONDE_PORTS__MONITOR, RAGSONDE_JUDGES__GPT__SAMPLE) or have its default. All
     problems are listed at once; exit code 2 then. Functions that `extraction` names are imported, as a worker
-    does it: one that is not there is a problem too, and so is a score sink that cannot be built and a budget
-    in dollars for a model whose price is not known. What runs keeps its settings until it is started again.
+    does it: one that is not there is a problem too, and so is a judge or a score sink that cannot be built, a
+    judge's scorer that is not configured, and a budget in dollars for a model whose price is not known. What
+    runs keeps its settings until it is started again.
     """
     reading = read_with_origins(config)
+    check_judges(reading.settings)
     check_prices(reading.settings.judges)
     build_rules(reading.settings.extraction)
     build_destinations(reading.settings.score_sinks, added=load_sink_kinds())

@@ -13,7 +13,13 @@ from ragsonde.cli.asserted_thresholds import read_thresholds
 from ragsonde.cli.checks import read_demands
 from ragsonde.cli.evaluation_agreement import print_agreement, read_annotations
 from ragsonde.cli.evaluation_answers import FallbackNotes
-from ragsonde.cli.evaluation_choice import choose_judge, choose_scorers, read_file
+from ragsonde.cli.evaluation_choice import (
+    choose_judge,
+    choose_scorers,
+    narrow_scorers,
+    read_file,
+    tell_unmatched,
+)
 from ragsonde.cli.evaluation_ending import AwayNotes, choose_ending
 from ragsonde.cli.evaluation_printers import LastingPrinter, make_printer
 from ragsonde.cli.failures import ExitCode
@@ -145,6 +151,7 @@ def evaluate(
     """
     settings = read_settings(config)
     chosen = choose_scorers(scorers, settings=settings)
+    chosen = narrow_scorers(chosen, judge=judge, settings=settings, is_named=scorers is not None)
     asserted = read_thresholds(file, scorers=chosen, has_each=fail_each, has_target=target is not None)
     demands = read_demands(
         fail_under or [], has_each=fail_each, max_unscored=max_unscored, scorers=chosen, asserted=asserted
@@ -155,6 +162,7 @@ def evaluate(
     )
     rules = build_rules(settings.extraction, limits=settings.message_limits)
     items, bad_count = read_file(file, rules=rules, skip_bad=skip_bad)
+    tell_unmatched(items, judge=judge, settings=settings)
     annotations = read_annotations(against, items, form=output.value)
     items = annotations.items if annotations else items
     printer = make_printer(output.value, scorers=chosen, judge=evaluation.judge)

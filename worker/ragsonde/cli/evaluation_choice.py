@@ -11,16 +11,18 @@ from ragsonde.api.messages import read_messages
 from ragsonde.api.traces import decode_messages
 from ragsonde.cli.terminal import write_note
 from ragsonde.judging.table import build_judge
+from ragsonde.pipeline.assignments import covers_trace, list_unknown_scorers
 from ragsonde.plugins import load_formulas, load_judge_kinds
 from ragsonde.scoring.options import suggest
 from ragsonde.scoring.table import build_scorers, find_formula
-from ragsonde_schemas.errors import InputError
+from ragsonde_schemas.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragsonde.api.rules import Rules
     from ragsonde.api.traces import Item
+    from ragsonde.judging.options import JudgeOptions
     from ragsonde.ports import Judge
     from ragsonde.scoring.scorer import Scorer
     from ragsonde.settings import Settings
@@ -49,6 +51,55 @@ def choose_scorers(names: str | None, *, settings: Settings) -> tuple[Scorer, ..
     if not wanted:
         raise InputError(f"--scorers: names none; expected for example {known[0]}")
     return build_scorers({name: settings.scorers.get(name) for name in wanted}, formulas=formulas)
+
+
+def narrow_scorers(
+    scorers: tuple[Scorer, ...], *, judge: str, settings: Settings, is_named: bool
+) -> tuple[Scorer, ...]:
+    """The scorers of the judge: those that the settings give to it, unless others are named; tells which.
+
+    Args:
+        scorers: that are chosen.
+        judge: as named.
+        settings: in which it may be configured.
+        is_named: a person named the scorers, which counts.
+
+    Raises:
+        ConfigError: the settings give it a scorer that is not configured.
+    """
+    place, options = _find_options(judge, settings=settings)
+    if options is None or options.scorers is None:
+        return scorers
+    if is_named:
+        others = [scorer.instance for scorer in scorers if scorer.instance not in options.scorers]
+        if others:
+            write_note(f"judge {judge}: not for {', '.join(others)} in a worker (judges[{place}].scorers)")
+        return scorers
+    problems = list_unknown_scorers(
+        options.scorers, known=[scorer.instance for scorer in scorers], place=place
+    )
+    if problems:
+        raise ConfigError(*problems)
+    write_note(f"judge {judge}: for its own scorers only (judges[{place}].scorers); --scorers names others")
+    return tuple(scorer for scorer in scorers if scorer.instance in options.scorers)
+
+
+def tell_unmatched(items: Sequence[Item], *, judge: str, settings: Settings) -> None:
+    """Tells on standard error how many traces the judge's `match` would leave out in a worker."""
+    place, options = _find_options(judge, settings=settings)
+    if options is None:
+        return
+    count = sum(not covers_trace(options.match, item.trace) for item in items)
+    if count:
+        write_note(
+            f"judge {judge}: {count} of {len(items)} traces are not for it in a worker "
+            f"(judges[{place}].match); here all are judged"
+        )
+
+
+def _find_options(judge: str, *, settings: Settings) -> tuple[int, JudgeOptions | None]:
+    found = ((place, one) for place, one in enumerate(settings.judges) if one.name == judge)
+    return next(found, (0, None))
 
 
 def choose_judge(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import text
 
 from ragsonde.cli.connections import find_broker_url, find_database_url
+from ragsonde.cli.judge_check import check_judges
 from ragsonde.intake.foreign_queues import list_foreign
 from ragsonde.intake.publisher import Publisher
 from ragsonde.judging.options import JudgeKind
@@ -52,6 +53,7 @@ class Finding(NamedTuple):
 _ADVICE = {
     "broker": "check that it runs, and user, password and virtual host in broker_url",
     "database": "check that Postgres runs, that the database is there (createdb) and the role may connect",
+    "judges": "correct the settings: a worker does not start with them; `ragsonde check-config` lists all",
 }
 
 
@@ -60,6 +62,7 @@ def examine(settings: Settings) -> list[Finding]:
     return [
         *_look("broker", lambda: _examine_broker(settings)),
         *_look("database", lambda: _examine_database(settings)),
+        *_look("judges", lambda: _examine_assignments(settings)),
         *(finding for options in settings.judges for finding in _examine_judge(options)),
     ]
 
@@ -147,6 +150,12 @@ def _examine_clock(engine: Engine) -> Finding:
             "clock", Verdict.WARNING, found, "synchronise the clocks: leases are compared between hosts"
         )
     return Finding("clock", Verdict.OK, found)
+
+
+def _examine_assignments(settings: Settings) -> Iterator[Finding]:
+    assignments = check_judges(settings)
+    counts = ", ".join(f"{name} for {len(one.scorers)} scorers" for name, one in assignments.items())
+    yield Finding("judges", Verdict.OK, counts or "none configured")
 
 
 def _examine_judge(options: JudgeOptions) -> Iterator[Finding]:
