@@ -43,7 +43,7 @@ class ScoreSinkOptions(Value):
         default=8, description="how often one request is tried before its results are dropped"
     )
     timeout_seconds: Annotated[float, Field(gt=0, le=120)] = Field(
-        default=10.0, description="for one request"
+        default=10.0, description="for one request as a whole"
     )
     options: dict[str, Any] = Field(default_factory=dict, description="for the sink of a package")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragsonde.sinks.delivery import DeliveryError
 from ragsonde.sinks.options import find_url_problem
+from ragsonde.sinks.time_limit import LimitedHttp, LimitedHttps, TimeLimit
 from ragsonde_schemas.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -27,9 +28,6 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, *_: Any, **__: Any) -> None:  # noqa: ANN401 - whatever it is given
         """None: the redirect is an error like another."""
-
-
-_OPENER = urllib.request.build_opener(_NoRedirects)
 
 
 class Poster:
@@ -63,14 +61,18 @@ class Poster:
             )
         except ConfigError as error:
             raise DeliveryError(str(error)) from error
-        try:
-            with _OPENER.open(request, timeout=self._options.timeout_seconds) as response:
-                answer: bytes = response.read(LONGEST_ANSWER_BYTES)
-        except urllib.error.HTTPError as error:
-            with error:
-                raise _explain(error) from error
-        except (OSError, HTTPException) as error:
-            raise DeliveryError(f"cannot be reached: {type(error).__name__}") from error
+        seconds = self._options.timeout_seconds
+        with TimeLimit(seconds) as limit:
+            try:
+                answer = _open(request, limit, seconds=seconds)
+            except urllib.error.HTTPError as error:
+                with error:
+                    raise _explain(error) from error
+            except (OSError, HTTPException) as error:
+                words = _tell_late(seconds) if limit.is_over else f"cannot be reached: {type(error).__name__}"
+                raise DeliveryError(words) from error
+            if limit.is_over:
+                raise DeliveryError(_tell_late(seconds))
         return answer
 
     def _read_url(self) -> str:
@@ -99,6 +101,17 @@ class Poster:
                 )
             headers[name.strip().lower()] = value.strip()
         return headers
+
+
+def _open(request: urllib.request.Request, limit: TimeLimit, *, seconds: float) -> bytes:
+    opener = urllib.request.build_opener(_NoRedirects, LimitedHttp(limit), LimitedHttps(limit))
+    with opener.open(request, timeout=seconds) as response:
+        answer: bytes = response.read(LONGEST_ANSWER_BYTES)
+    return answer
+
+
+def _tell_late(seconds: float) -> str:
+    return f"no whole answer within {seconds:g} s"
 
 
 def _read(path: Path | None, *, key: str) -> str:
