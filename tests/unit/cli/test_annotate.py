@@ -15,7 +15,7 @@ import pytest
 from fakes.traces import REFUND
 from ragsonde.api.agreement import compare_assessments
 from ragsonde.cli.annotated_traces import mix
-from ragsonde.cli.annotation_file import AnnotationFile
+from ragsonde.cli.annotation_file import AnnotationFile, open_annotations
 from ragsonde.cli.annotation_session import build_annotation, list_questions
 from ragsonde.cli.main import run
 from ragsonde.judging.recorded import RecordedJudge
@@ -186,8 +186,46 @@ def test_a_line_that_lacks_its_end_is_not_written_into():
 
 def test_a_torn_line_is_named_and_nothing_is_added():
     OUT.write_text('{"trace_id": "a"}\n{"trace_', encoding="utf-8")
-    with pytest.raises(InputError, match=r"annotations\.jsonl:2: not JSON"):
+    with pytest.raises(InputError, match=r"annotations\.jsonl:2: the text ends"):
         AnnotationFile(OUT)
+
+
+def test_a_second_session_into_the_same_file_is_refused_and_changes_nothing(annotate):
+    OUT.write_text('{"trace_id": "t0"}\n', encoding="utf-8")
+    with open_annotations(OUT) as first:
+        first.keep_draft("t1", ["y"])
+        code, _, err = annotate(WHOLE + WHOLE)
+        assert (code, first.read_draft("t1")) == (2, ["y"])
+    assert f"annotations.jsonl: is being annotated by process {os.getpid()}" in err.replace("\n", " ")
+    assert read_lines() == [{"trace_id": "t0"}]
+    assert annotate(WHOLE)[0] == 0
+
+
+def test_a_link_to_a_file_is_the_file():
+    Path("link.jsonl").symlink_to(OUT)
+    with open_annotations(OUT), pytest.raises(InputError, match="is being annotated"):
+        open_annotations(Path("link.jsonl")).__enter__()
+
+
+def test_a_session_that_was_killed_holds_nothing():
+    code = (
+        "from pathlib import Path; from ragsonde.cli.annotation_file import open_annotations\n"
+        "with open_annotations(Path('annotations.jsonl')): print('held', flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() == b"held\n"
+        with pytest.raises(InputError, match=f"by process {process.pid}"):
+            open_annotations(OUT).__enter__()
+        process.kill()
+    with open_annotations(OUT) as annotations:
+        assert "t0" not in annotations
+
+
+def test_a_place_that_cannot_be_locked_is_named():
+    with pytest.raises(InputError, match=r"annotations\.jsonl\.lock: cannot be written: No such file"):
+        open_annotations(Path("nowhere") / OUT).__enter__()
 
 
 @pytest.mark.parametrize(

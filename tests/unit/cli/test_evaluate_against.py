@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -97,3 +98,19 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_judged(capsys, li
     code, out, err = call(capsys, "--against", "people.jsonl", *options)
     assert (code, out) == (2, "")
     assert expected in err
+
+
+def test_a_pipe_is_refused_and_not_waited_for(capsys):
+    os.mkfifo("people.jsonl")
+    code, out, err = call(capsys, "--against", "people.jsonl")
+    assert (code, out) == (2, "")
+    assert "expected a regular file" in err
+
+
+def test_an_annotation_that_says_two_things_is_refused_by_line_and_key(capsys):
+    Path("people.jsonl").write_text(
+        '{"trace_id": "t1"}\n{"trace_id": "t0", "contexts": {"1": {"used": true, "used": false}}}\n'
+    )
+    code, out, err = call(capsys, "--against", "people.jsonl")
+    assert (code, out) == (2, "")
+    assert "people.jsonl:2: contexts.1.used: the key occurs twice" in err

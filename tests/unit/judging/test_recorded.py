@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -74,13 +76,27 @@ def test_blank_lines_and_a_byte_order_mark_are_passed_over(write):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("{", ":2: not JSON: "),
-        ('{"trace_id": "x"} {}', ":2: not JSON: Extra data at character 19"),
+        ("{", ":2: the text ends inside a value"),
+        ('{"trace_id": "x"} {}', ":2: more follows after the first JSON value, at column 19"),
+        (
+            '{"trace_id": "x", "insufficient": true, "insufficient": false}',
+            ":2: insufficient: the key occurs twice",
+        ),
+        ('{"trace_id": "x", "trace_id": "y"}', ":2: trace_id: the key occurs twice"),
+        (
+            '{"trace_id": "x", "contexts": {"1": {"used": true, "used": false}}}',
+            ":2: contexts.1.used: the key occurs twice",
+        ),
+        (
+            '{"trace_id": "x", "contexts": {"1": {}, "1": {"used": true}}}',
+            ":2: contexts.1: the key occurs twice",
+        ),
+        ('{"trace_id": "x", "missing": NaN}', ":2: found NaN at column 30"),
         ("[]", ":2: found list, expected an object with trace_id"),
         ("{}", ":2: trace_id: found 'None', expected a text"),
         ('{"trace_id": 7}', ":2: trace_id: found '7', expected a text"),
-        (b'{"trace_id": "\xff"}', ":2: found a byte at "),
-        ("[" * 100_000, ":2: not JSON that can be read"),
+        (b'{"trace_id": "\xff"}', ":2: byte 14 (0xff) is no UTF-8"),
+        ("[" * 100_000, ":2: nested deeper than 64 levels"),
         (json.dumps(RECORDED), ":2: trace_id t-1 is there twice, first in line 1: keep one of them"),
     ],
 )
@@ -94,6 +110,13 @@ def test_a_bad_line_is_named_by_file_and_line(write, line, said):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(InputError, match=r"nothing\.jsonl: cannot read the recorded verdicts: No such file"):
         RecordedJudge(name="people", path=tmp_path / "nothing.jsonl")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_regular_file_is_refused_and_not_waited_for(tmp_path, make):
+    make(path := tmp_path / "people")
+    with pytest.raises(InputError, match=r"people: .* expected a regular file"):
+        RecordedJudge(name="people", path=path)
 
 
 def test_other_verdicts_are_another_judge(write):

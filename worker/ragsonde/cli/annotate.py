@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ragsonde.cli.annotated_traces import choose_from_file, choose_stored
-from ragsonde.cli.annotation_file import AnnotationFile
+from ragsonde.cli.annotation_file import open_annotations
 from ragsonde.cli.annotation_session import Session
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_database_url
@@ -56,17 +56,17 @@ def annotate(
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     if (file is None) == (app is None):
         raise InputError("annotate: expected FILE or --app APP, one of them")
-    annotations = AnnotationFile(out)
-    if file is not None:
-        traces = choose_from_file(file, worst=worst, random=random, scorer=scorer, settings=settings)
-    else:
-        if not worst and not random:
-            raise InputError("--app: expected --worst N, --random N or both: how many traces")
-        url = find_database_url(settings)
-        require_current_schema(url)
-        traces = choose_stored(
-            url, app=app or "", worst=worst, random=random, scorer=scorer, judge=judge, days=days
-        )
-    session = Session(annotations, console=make_console())
-    with open_keys() as keys:
-        session.run(traces, keys=keys)
+    with open_annotations(out) as annotations:
+        if file is not None:
+            traces = choose_from_file(file, worst=worst, random=random, scorer=scorer, settings=settings)
+        else:
+            if not worst and not random:
+                raise InputError("--app: expected --worst N, --random N or both: how many traces")
+            url = find_database_url(settings)
+            require_current_schema(url)
+            traces = choose_stored(
+                url, app=app or "", worst=worst, random=random, scorer=scorer, judge=judge, days=days
+            )
+        session = Session(annotations, console=make_console())
+        with open_keys() as keys:
+            session.run(traces, keys=keys)

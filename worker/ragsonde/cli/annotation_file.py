@@ -4,13 +4,44 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ragsonde.judging.recorded import RecordedJudge
-from ragsonde_schemas.errors import InputError
+from ragsonde.judging.recorded import RecordedJudge, read_record
+from ragsonde.servers.ownership import Ownership
+from ragsonde.servers.processes import read_pid
+from ragsonde_schemas.errors import InputError, SetupError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+
+@contextmanager
+def open_annotations(path: Path) -> Iterator[AnnotationFile]:
+    """The file for one session alone: `PATH.lock` is held until the block, or the process, ends.
+
+    Raises:
+        InputError: another process annotates into it, or as for `AnnotationFile`.
+    """
+    path = path.resolve() if path.is_symlink() else path
+    lock = path.with_name(f"{path.name}.lock")
+    owner = Ownership(lock, what="ragsonde annotate")
+    try:
+        owner.take()
+    except SetupError as error:
+        if isinstance(error.__cause__, PermissionError):
+            raise InputError(f"{lock}: belongs to another user; choose another --out") from error
+        raise InputError(
+            f"{path}: is being annotated by process {read_pid(lock) or 'unknown'}: end that session with q, "
+            "or choose another --out"
+        ) from error
+    except OSError as error:
+        raise InputError(f"{lock}: cannot be written: {error.strerror}") from error
+    try:
+        yield AnnotationFile(path)
+    finally:
+        owner.release()
 
 
 class AnnotationFile:
@@ -83,7 +114,7 @@ class AnnotationFile:
 
     def _replace(self, trace_id: str, line: bytes) -> None:
         lines = [one for one in self._path.read_bytes().split(b"\n") if one.strip()]
-        kept = [one for one in lines if json.loads(one.removeprefix(b"\xef\xbb\xbf"))["trace_id"] != trace_id]
+        kept = [one for one in lines if read_record(one, where=self.name)["trace_id"] != trace_id]
         part = self._path.with_name(f"{self._path.name}.part")
         part.write_bytes(b"".join(one + b"\n" for one in kept) + line)
         part.replace(self._path)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import stat
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from ragsonde.decoding.json_text import read_json
+from ragsonde.extraction.nesting import NESTING_LEVELS
 from ragsonde.judging.fingerprint import compute_fingerprint
 from ragsonde.scoring.verdict_words import read_flag
 from ragsonde.scoring.verdicts import read_assessment
 from ragsonde_schemas.assessment import Aspect, Assessment, Fault
-from ragsonde_schemas.errors import Cause, InputError
+from ragsonde_schemas.errors import Cause, DecodeError, InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,6 +71,11 @@ class RecordedJudge:
 
 def _read_file(path: Path) -> bytes:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, a device may have no end
+            raise InputError(
+                f"{path}: cannot read the recorded verdicts: found a pipe, device or directory, expected a "
+                "regular file of JSON lines; write them to one first"
+            )
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot read the recorded verdicts: {error.strerror}") from error
@@ -80,7 +87,7 @@ def _read_lines(content: bytes, path: Path) -> dict[str, dict[str, Any]]:
     for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
-        found = _read_line(line, where=f"{path}:{number}")
+        found = read_record(line, where=f"{path}:{number}")
         trace_id = found["trace_id"]
         if trace_id in lines:
             raise InputError(
@@ -92,15 +99,20 @@ def _read_lines(content: bytes, path: Path) -> dict[str, dict[str, Any]]:
     return recorded
 
 
-def _read_line(line: bytes, *, where: str) -> dict[str, Any]:
+def read_record(line: bytes, *, where: str) -> dict[str, Any]:
+    """One recorded assessment, an object with a `trace_id`.
+
+    Args:
+        line: strict JSON: each key once, for readers disagree about which of two holds.
+        where: file and line, for the error.
+
+    Raises:
+        InputError: it is none; the error names the key.
+    """
     try:
-        found = json.loads(line)
-    except UnicodeDecodeError as error:
-        raise InputError(f"{where}: found a byte at {error.start} that is not UTF-8") from error
-    except json.JSONDecodeError as error:
-        raise InputError(f"{where}: not JSON: {error.msg} at character {error.pos + 1}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not JSON that can be read: {error}") from error
+        found = read_json(line, nesting_levels=NESTING_LEVELS).value
+    except DecodeError as error:
+        raise InputError(f"{where}: {str(error).removeprefix('body: ')}") from error
     if not isinstance(found, dict):
         raise InputError(f"{where}: found {type(found).__name__}, expected an object with trace_id")
     trace_id = found.get("trace_id")
