@@ -207,6 +207,13 @@ def test_a_link_to_a_file_is_the_file():
         open_annotations(Path("link.jsonl")).__enter__()
 
 
+def test_what_is_no_file_is_refused_and_nothing_is_put_beside_it():
+    Path("place").mkdir()
+    with pytest.raises(InputError, match="place: found a pipe, device or directory"):
+        open_annotations(Path("place")).__enter__()
+    assert not Path("place.lock").exists()
+
+
 def test_a_session_that_was_killed_holds_nothing():
     code = (
         "from pathlib import Path; from ragsonde.cli.annotation_file import open_annotations\n"

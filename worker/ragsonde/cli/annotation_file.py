@@ -25,6 +25,8 @@ def open_annotations(path: Path) -> Iterator[AnnotationFile]:
         InputError: another process annotates into it, or as for `AnnotationFile`.
     """
     path = path.resolve() if path.is_symlink() else path
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: found a pipe, device or directory, expected a regular file or a new name")
     lock = path.with_name(f"{path.name}.lock")
     owner = Ownership(lock, what="ragsonde annotate")
     try:
