@@ -51,8 +51,11 @@ class Recorded:
         return read_assessment(VERDICTS, trace, aspects=aspects)
 
 
-def admit(stores, trace, *, judge="people", config=OLD):
+def admit(stores, trace, *, judge="people", config=OLD, **answered):
     result = judge_and_score(trace, scorers=build_scorers(config), judge=Recorded())
+    if answered:
+        told = result.assessment.model_copy(update=answered)
+        result = result.model_copy(update={"assessment": told})
     planned = PlannedEvaluation(
         judge=judge, fingerprint=Recorded.fingerprint, state=result.state, sample_rate=1.0, result=result
     )
@@ -146,7 +149,7 @@ class TestRescore:
         _, dry, _ = call("rescore", "--dry-run", "--activate")
         assert read_rows(own_engine) == rows
         _, wet, _ = call("rescore")
-        for name in ("evaluations", "new_rows", "changed_rows", "scorers"):
+        for name in ("evaluations", "new_rows", "changed_rows", "judges"):
             assert dry[name] == wet[name]
 
     def test_a_run_that_was_cut_off_goes_on_to_the_same_rows(self, own_engine, call):
@@ -165,7 +168,7 @@ class TestRescore:
 
     def test_means_before_and_after_and_the_paired_change(self, call):
         _, told, _ = call("rescore", "--app", "shop", "--scorer", "context_relevance")
-        shift = told["scorers"]["context_relevance"]
+        shift = told["judges"]["people@ababab"]["scorers"]["context_relevance"]
         # two contexts: .65 - .1 - .15 = .4, then 0; with a blank one .5 - .1 - .15 = .25, then 0
         assert (shift["before"]["n"], shift["after"]["n"], shift["change"]["n"]) == (3, 3, 3)
         assert shift["before"]["mean"] == pytest.approx((0.4 + 0.4 + 0.25) / 3)
@@ -179,13 +182,55 @@ class TestRescore:
         ("options", "evaluations"),
         [
             (("--app", "forum"), 1),
-            (("--judge", "nobody"), 0),
             (("--since", NOON.strftime("%Y-%m-%d")), 5),
-            (("--until", "2020-01-01"), 0),
+            (("--judge", "people"), 5),
         ],
     )
     def test_filters(self, call, options, evaluations):
         assert call("rescore", *options)[1]["evaluations"] == evaluations
+
+    @pytest.mark.parametrize("command", [("rescore",), ("whatif", "--top-k", "1")])
+    @pytest.mark.parametrize(
+        ("options", "code", "said"),
+        [
+            (
+                ("--judge", "peolpe"),
+                2,
+                "--judge peolpe: no such judge; did you mean people? (known: lexical, people)",
+            ),
+            (("--app", "shopp"), 2, "--app shopp: nothing of this app is evaluated; did you mean shop?"),
+            (("--until", "2020-01-01"), 1, "nothing matches: no finished evaluation"),
+        ],
+    )
+    def test_a_wrong_name_and_an_empty_selection_are_told_apart(self, call, command, options, code, said):
+        found, _, err = call(*command, *options)
+        assert found == code
+        assert said in err
+
+    def test_a_judge_that_is_configured_and_has_judged_nothing_is_no_wrong_name(self, call, config):
+        path = Path(config)
+        judges = [{"name": "spare", "kind": "lexical"}]
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"judges": judges}), encoding="utf-8")
+        code, _, err = call("rescore", "--judge", "spare")
+        assert (code, "nothing matches" in err, "judge spare" in err) == (1, True, True)
+
+    def test_nothing_that_matches_activates_nothing(self, own_engine, call):
+        code, _, _ = call("rescore", "--activate", "--until", "2020-01-01")
+        assert (code, set(read_current(own_engine, "context_relevance").values())) == (1, {"1"})
+
+    def test_judges_and_streams_are_never_put_into_one_mean(self, stores, call):
+        admit(stores, make_trace("second"), judge="others")
+        admit(stores, make_trace("third"), answered_fingerprint="cd" * 8, judge_epoch=2)
+        _, told, _ = call("rescore", "--scorer", "context_precision")
+        counts = {label: one["evaluations"] for label, one in told["judges"].items()}
+        assert (told["evaluations"], counts) == (
+            7,
+            {"others@ababab": 1, "people@ababab": 5, "people@cdcdcd.2": 1},
+        )
+        _, told, _ = call("whatif", "--top-k", "1")
+        counts = {label: one["evaluations"] for label, one in told["judges"].items()}
+        # of the five first ones, one has no contexts
+        assert counts == {"others@ababab": 1, "people@ababab": 4, "people@cdcdcd.2": 1}
 
     def test_dropped_texts_are_skipped_and_overwrite_nothing(self, own_engine, stores, call):
         for trace in TRACES[:2]:
@@ -215,7 +260,10 @@ class TestRescore:
         judges = [{"name": "people", "kind": "lexical", "scorers": ["context_precision"]}]
         path.write_text(json.dumps(json.loads(path.read_text()) | {"judges": judges}), encoding="utf-8")
         _, told, _ = call("rescore")
-        assert (told["new_rows"], told["scorers"]["context_relevance"]["after"]["n"]) == (0, 0)
+        assert (
+            told["new_rows"],
+            told["judges"]["people@ababab"]["scorers"]["context_relevance"]["after"]["n"],
+        ) == (0, 0)
 
     def test_a_scorer_that_is_not_configured(self, call):
         code, _, err = call("rescore", "--scorer", "context_relevanze")
@@ -225,9 +273,10 @@ class TestRescore:
     def test_whatif_computes_from_stored_verdicts(self, own_engine, call):
         rows = read_rows(own_engine)
         code, told, _ = call("whatif", "--top-k", "1", "--app", "shop", "--scorer", "context_precision")
-        assert (code, told["traces"], told["cut_traces"], told["emptied"]) == (0, 3, 3, 0)
-        assert told["characters_saved"] == 2 * len("Shipping is free.") + 2
-        assert told["scorers"]["context_precision"]["after"]["mean"] == 1.0
+        people = told["judges"]["people@ababab"]
+        assert (code, people["evaluations"], people["cut_evaluations"], people["emptied"]) == (0, 3, 3, 0)
+        assert people["characters_saved"] == 2 * len("Shipping is free.") + 2
+        assert told["judges"]["people@ababab"]["scorers"]["context_precision"]["after"]["mean"] == 1.0
         assert read_rows(own_engine) == rows
 
 

@@ -105,7 +105,7 @@ def test_a_trace_left_without_contexts_has_no_score_and_no_zero():
     trace = make_scored()
     found = WhatIf(scorers=build_scorers(None)[:5], cut=Cut(top_k=0))
     found.add(trace, judge(trace))
-    assert (found.traces, found.emptied) == (1, 1)
+    assert (found.evaluations, found.emptied) == (1, 1)
     for shift in found.shifts.values():
         assert (shift.before.summarise().n, shift.after.summarise().n) == (1, 0)
 
@@ -115,7 +115,7 @@ def test_what_is_lost_is_counted_by_trace():
     found = WhatIf(scorers=build_scorers(None)[:5], cut=Cut(min_score=0.3))
     found.add(trace, judge(trace))  # context 2 goes: used, relevant, essential
     found.add(trace, judge(trace, levels=("low", "none", "none", "high"), essential=["4.1"]))
-    assert (found.traces, found.cut_traces) == (2, 2)
+    assert (found.evaluations, found.cut_evaluations) == (2, 2)
     assert (found.lost_used, found.lost_relevant, found.lost_essential) == (1, 1, 1)
     assert (found.contexts, found.contexts_dropped, found.unscored_contexts) == (8, 2, 2)
 
@@ -127,7 +127,7 @@ def test_traces_without_contexts_are_not_counted(texts):
     found = WhatIf(scorers=build_scorers(None)[:5], cut=Cut(top_k=1))
     assert found.add(trace.model_copy(update={"contexts": contexts}), Assessment()) is None
     assert found.add(trace, Assessment()) is None
-    assert found.traces == 0
+    assert found.evaluations == 0
 
 
 @given(st.lists(st.sampled_from(LEVELS), min_size=1, max_size=6), st.integers(1, 7))

@@ -57,5 +57,6 @@ def test_traces_that_the_judge_does_not_look_at_in_a_worker_are_counted(call):
     code, found, err = call({"match": {"app": "shop"}})
     assert (code, found[0]) == (0, 2)
     assert err == (
-        "ragsonde: judge own: 1 of 2 traces are not for it in a worker (judges[0].match); here all are judged\n"
+        "ragsonde: judge own: 1 of 2 traces are not for it in a worker "
+        "(judges[0].match); here all are judged\n"
     )

@@ -33,6 +33,12 @@ def _files(_neither_file_nor_variables):
     Path("new.yaml").write_text(json.dumps({"scorers": {"context_relevance": options}}), encoding="utf-8")
 
 
+def find_stream(told):
+    """The only stream with scores."""
+    (found,) = [one for one in told["judges"].values() if one["evaluations"]]
+    return found
+
+
 def write_lines(name, values):
     Path(name).write_text("".join(json.dumps(value) + "\n" for value in values), encoding="utf-8")
 
@@ -51,7 +57,7 @@ def call(capsys):
 def test_before_are_the_defaults_and_after_the_options_of_the_settings(call):
     code, out, err = call("rescore", *FILES, "--output", "json")
     told = json.loads(out)
-    shift = told["scorers"]["context_relevance"]
+    shift = find_stream(told)["scorers"]["context_relevance"]
     # mean weight 1/2, one unused high context: less .1 by default, less .3 by the options
     assert (code, err) == (0, "")
     assert (shift["before"]["mean"], shift["after"]["mean"]) == (pytest.approx(0.4), pytest.approx(0.2))
@@ -75,7 +81,7 @@ def test_a_dry_run_writes_nothing(call):
 def test_whatif_prints_scores_savings_and_what_it_cannot_tell(call):
     code, out, _ = call("whatif", "--drop", "low,none", *FILES)
     assert code == 0
-    assert "2 traces with verdicts; 2 of 4 contexts left out, from 2 traces" in out
+    assert "2 evaluations with verdicts; 2 of 4 contexts left out, from 2" in out
     # the remaining context: weight 1, less .3
     assert re.search(r"context_relevance +2 +0\.200 \+- 0\.000 +2 +0\.700 \+- 0\.000 +\+0\.500", out)
     assert f"saved: {2 * len(REFUND['contexts'][1])} characters" in out
@@ -91,9 +97,15 @@ def test_whatif_prints_scores_savings_and_what_it_cannot_tell(call):
 def test_whatif_for_scripts(call):
     _, out, _ = call("whatif", "--top-k", "0", *FILES, "--output", "json")
     told = json.loads(out)
-    assert (told["traces"], told["emptied"], told["lost_essential"], told["lost_used"]) == (2, 2, 2, 0)
-    assert told["scorers"]["context_relevance"]["after"] == {"n": 0, "mean": None, "reach": None}
-    assert any("no zero either" in line for line in told["not_known"])
+    found = find_stream(told)
+    assert (found["evaluations"], found["emptied"], found["lost_essential"], found["lost_used"]) == (
+        2,
+        2,
+        2,
+        0,
+    )
+    assert find_stream(told)["scorers"]["context_relevance"]["after"] == {"n": 0, "mean": None, "reach": None}
+    assert any("no zero either" in line for line in found["not_known"])
 
 
 @pytest.mark.parametrize(

@@ -78,17 +78,17 @@ def cut_contexts(trace: Trace, assessment: Assessment, cut: Cut) -> Remainder:
 
 @dataclass(kw_only=True)
 class WhatIf:
-    """What a cut would do, summed up over traces.
+    """What a cut would do, summed up over the evaluations of one judge.
 
     Attributes:
         shifts: by scorer instance, raw scores before and after.
         left_out: instances whose verdicts are about the answer or all contexts at once: nothing to compute.
-        traces: with verdicts and at least one context.
-        cut_traces: of these, the ones that lose a context.
+        evaluations: with verdicts and at least one context.
+        cut_evaluations: of these, the ones that lose a context.
         emptied: of these, the ones that would be left without any.
         lost_used, lost_relevant, lost_essential: the ones that lose a context that the answer uses, that is
             relevant, or that holds an essential sentence: what their answer would have been is not known.
-        not_assessed: how many traces have no verdict `used`, `relevant`, `essential`: they lose nothing.
+        not_assessed: how many evaluations have no verdict `used`, `relevant`, `essential`: they lose nothing.
         unscored_contexts: contexts that pass `min_score` because they have no retrieval score.
     """
 
@@ -96,8 +96,8 @@ class WhatIf:
     cut: Cut
     shifts: dict[str, Shift] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
-    traces: int = 0
-    cut_traces: int = 0
+    evaluations: int = 0
+    cut_evaluations: int = 0
     emptied: int = 0
     lost_used: int = 0
     lost_relevant: int = 0
@@ -130,8 +130,8 @@ class WhatIf:
         verdicts = assessment.contexts or {}
         lost = [verdicts.get(number, ContextVerdict()) for number in left.dropped]
         essential = {number.partition(".")[0] for number in assessment.essential or ()}
-        self.traces += 1
-        self.cut_traces += bool(left.dropped)
+        self.evaluations += 1
+        self.cut_evaluations += bool(left.dropped)
         self.emptied += left.trace.missing_contexts is not None
         self.lost_used += any(verdict.used for verdict in lost)
         self.lost_relevant += any(verdict.relevant for verdict in lost)

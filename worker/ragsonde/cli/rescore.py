@@ -1,6 +1,6 @@
 """`ragsonde rescore`: other weights, penalties, scales, thresholds over verdicts that are stored."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from math import ceil
 from typing import Annotated
 
@@ -9,11 +9,13 @@ import typer
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.default_days import count_chosen_days
+from ragsonde.cli.failures import ExitCode
+from ragsonde.cli.meant_evaluations import explain_nothing, read_filter
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.rescored_file import rescore_file
 from ragsonde.cli.rescoring_run import Rescoring, list_versions, print_rescoring, select_scorers
 from ragsonde.cli.schema_check import require_current_schema
-from ragsonde.cli.terminal import track
+from ragsonde.cli.terminal import track, write_note
 from ragsonde.settings import read_settings
 from ragsonde.storage.assessments import EvaluationFilter, read_evaluations
 from ragsonde.storage.engine import build_engine
@@ -89,7 +91,7 @@ def rescore(
         raise InputError("--activate and --deactivate: expected one of them")
     url = find_database_url(settings)
     require_current_schema(url)
-    chosen = EvaluationFilter(app=app, judge=judge, since=_to_day(since), until=_to_day(until))
+    chosen = read_filter(app=app, judge=judge, since=since, until=until)
     engine = build_engine(url, application_name="ragsonde-rescore", pool_size=1)
     try:
         run = Rescoring(settings=settings, scorers=scorers, active=read_active_versions(engine))
@@ -98,13 +100,13 @@ def rescore(
         total = sum(ceil(count / batch) for count in days.values())
         for evaluations in track(batches, total=total, description="rescoring"):
             run.take(evaluations, engine=engine, is_dry=dry_run)
+        is_empty = not run.evaluations and not (deactivate or (activate and chosen == EvaluationFilter()))
+        if is_empty:
+            write_note(explain_nothing(engine, chosen, settings=settings))
+            raise typer.Exit(ExitCode.BELOW)
         if (activate or deactivate) and not dry_run:
             run.activated = list_versions(scorers, is_active=activate)
             activate_versions(engine, run.activated, now=datetime.now(UTC))
     finally:
         engine.dispose()
     print_rescoring(run, is_dry=dry_run, as_json=output is OutputForm.JSON)
-
-
-def _to_day(moment: datetime | None) -> date | None:
-    return None if moment is None else moment.date()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ragsonde.api.evaluation import Evaluation
 from ragsonde.api.rescoring import find_raw
 from ragsonde.api.rules import build_rules
+from ragsonde.cli.evaluation_answers import describe_answerer
 from ragsonde.cli.evaluation_choice import choose_judge, read_file
 from ragsonde.cli.evaluation_json import describe_outcome
 from ragsonde.cli.rescoring_run import Rescoring
@@ -67,12 +68,19 @@ def rescore_file(
     lines = []
     both = zip(before, after, strict=True)
     for old, new in track(both, total=len(items), description="rescoring"):
-        run.evaluations += 1
+        stream = run.open_stream(
+            chosen.name, chosen.fingerprint, new.result.assessment if new.result else None
+        )
         for was, outcome in zip(old.outcomes, new.outcomes, strict=True):
-            run.count(find_raw(was), outcome)
+            run.count(stream, find_raw(was), outcome)
             run.new_rows += 1
         scores = [describe_outcome(outcome) for outcome in new.outcomes]
-        line = {"trace_id": new.trace.trace_id, "judge": chosen.name, "scores": scores}
+        line = {
+            "trace_id": new.trace.trace_id,
+            "judge": chosen.name,
+            **describe_answerer(new, fingerprint=chosen.fingerprint),
+            "scores": scores,
+        }
         lines.append(json.dumps(line, ensure_ascii=False, allow_nan=False))
     if out is not None:
         _write_whole(Path(out), "".join(f"{line}\n" for line in lines))

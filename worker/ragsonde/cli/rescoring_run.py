@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragsonde.api.moments import Shift
 from ragsonde.api.rescoring import covers, find_counting, find_raw, rescore
-from ragsonde.cli.shift_table import describe_shifts, print_shifts
+from ragsonde.cli.shift_table import count_evaluations, describe_shifts, name_stream, print_shifts
 from ragsonde.cli.terminal import make_console, show, write_json
 from ragsonde.plugins import load_formulas
 from ragsonde.scoring.options import suggest
@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from ragsonde.scoring.scorer import Scorer
     from ragsonde.settings import Settings
     from ragsonde.storage.assessments import StoredEvaluation
+    from ragsonde_schemas.assessment import Assessment
     from ragsonde_schemas.score import Outcome
+
+
+@dataclass(kw_only=True)
+class Stream:
+    """What one judge's verdicts give: by scorer, raw scores before and after."""
+
+    shifts: dict[str, Shift]
+    evaluations: int = 0
 
 
 @dataclass(kw_only=True)
@@ -34,6 +43,7 @@ class Rescoring:
 
     Attributes:
         active: by scorer, the version that alone is shown.
+        streams: by stream, what it changes; judges are never put together.
         new_rows, changed_rows: stored; in a dry run: that would be.
         activated: the versions that are shown from now on; None for the newest.
     """
@@ -41,15 +51,12 @@ class Rescoring:
     settings: Settings
     scorers: Sequence[Scorer]
     active: Mapping[str, str] = field(default_factory=dict)
-    shifts: dict[str, Shift] = field(default_factory=dict)
+    streams: dict[str, Stream] = field(default_factory=dict)
     unscored: Counter[str] = field(default_factory=Counter)
     evaluations: int = 0
     new_rows: int = 0
     changed_rows: int = 0
     activated: Mapping[str, str | None] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.shifts = {scorer.instance: Shift() for scorer in self.scorers}
 
     def take(self, evaluations: Sequence[StoredEvaluation], *, engine: Engine, is_dry: bool) -> None:
         """Rescores a batch and stores it in one transaction.
@@ -72,14 +79,23 @@ class Rescoring:
             self.new_rows += written.new
             self.changed_rows += written.changed
         for stored, outcomes in rescored:
-            self.evaluations += 1
+            stream = self.open_stream(stored.key.judge, stored.key.fingerprint, stored.assessment)
             for outcome in outcomes:
                 counting = find_counting(stored, outcome.scorer, active=self.active.get(outcome.scorer))
-                self.count(find_raw(counting), outcome)
+                self.count(stream, find_raw(counting), outcome)
 
-    def count(self, before: float | None, outcome: Outcome) -> None:
-        """Takes in one outcome, and what the raw score was before."""
-        self.shifts[outcome.scorer].add(before, find_raw(outcome))
+    def open_stream(self, judge: str, fingerprint: str, assessment: Assessment | None) -> Stream:
+        """The stream of one more evaluation, which is counted."""
+        label = name_stream(judge, fingerprint, assessment)
+        if label not in self.streams:
+            self.streams[label] = Stream(shifts={scorer.instance: Shift() for scorer in self.scorers})
+        self.evaluations += 1
+        self.streams[label].evaluations += 1
+        return self.streams[label]
+
+    def count(self, stream: Stream, before: float | None, outcome: Outcome) -> None:
+        """Takes in one outcome of a stream, and what the raw score was before."""
+        stream.shifts[outcome.scorer].add(before, find_raw(outcome))
         if isinstance(outcome, Unscored):
             self.unscored[f"{outcome.scorer} {outcome.status}({outcome.cause})"] += 1
 
@@ -130,8 +146,10 @@ def print_rescoring(run: Rescoring, *, is_dry: bool, as_json: bool) -> None:
         write_json(_describe(run, is_dry=is_dry))
         return
     console = make_console()
-    console.print(show(f"{run.evaluations} evaluations rescored, no judge asked\n", "bold"))
-    print_shifts(run.shifts, console=console)
+    console.print(show(f"{count_evaluations(run.evaluations)} rescored, no judge asked\n", "bold"))
+    for label, stream in sorted(run.streams.items()):
+        console.print(show(f"judge {label}: {count_evaluations(stream.evaluations)}", "bold"))
+        print_shifts(stream.shifts, console=console)
     for cause, count in run.unscored.most_common():
         console.print(show(f"{count} without a score: {cause}", "yellow"))
     verb = "would be stored" if is_dry else "stored"
@@ -171,7 +189,10 @@ def _describe(run: Rescoring, *, is_dry: bool) -> dict[str, Any]:
         "new_rows": run.new_rows,
         "changed_rows": run.changed_rows,
         "unscored": dict(run.unscored.most_common()),
-        "scorers": describe_shifts(run.shifts),
+        "judges": {
+            label: {"evaluations": stream.evaluations, "scorers": describe_shifts(stream.shifts)}
+            for label, stream in sorted(run.streams.items())
+        },
         "activated": dict(run.activated),
     }
 

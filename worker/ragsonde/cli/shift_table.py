@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.cli.terminal import make_table, show
+from ragsonde.exposition.labels import judge_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,10 +13,29 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragsonde.api.moments import Shift, Summary
+    from ragsonde_schemas.assessment import Assessment
 
 INTERVAL_NOTE = (
-    "+- is half the 95 % interval by Student's t, traces taken as independent; change: of traces with both"
+    "+- is half the 95 % interval by Student's t, evaluations taken as independent; change: of all with both"
 )
+
+
+def name_stream(judge: str, fingerprint: str, assessment: Assessment | None) -> str:
+    """The label of the stream that verdicts belong to: who answered, a fallback under its own fingerprint.
+
+    Args:
+        judge: its name.
+        fingerprint: the judge's own.
+        assessment: None where it gave no verdicts.
+    """
+    if assessment is None:
+        return judge_label(judge, fingerprint)
+    return judge_label(judge, assessment.answered_fingerprint or fingerprint, assessment.judge_epoch)
+
+
+def count_evaluations(count: int) -> str:
+    """`1 evaluation`, `2 evaluations`: of one trace there is one for each judge and record."""
+    return f"{count} evaluation{'' if count == 1 else 's'}"
 
 
 def print_shifts(shifts: Mapping[str, Shift], *, console: Console) -> None:

@@ -1,27 +1,33 @@
 """`ragsonde whatif`: what scores would be with fewer contexts, from verdicts that are stored."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from math import ceil
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from ragsonde.api.what_if import Cut, WhatIf
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.default_days import count_chosen_days
+from ragsonde.cli.failures import ExitCode
+from ragsonde.cli.meant_evaluations import explain_nothing, read_filter
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.rescored_file import read_judged
 from ragsonde.cli.rescoring_run import select_scorers
 from ragsonde.cli.schema_check import require_current_schema
-from ragsonde.cli.shift_table import describe_shifts, print_shifts
-from ragsonde.cli.terminal import make_console, show, track, write_json
+from ragsonde.cli.shift_table import count_evaluations, describe_shifts, name_stream, print_shifts
+from ragsonde.cli.terminal import make_console, show, track, write_json, write_note
 from ragsonde.scoring.outcomes import needed_aspects
+from ragsonde.scoring.scorer import Scorer
 from ragsonde.settings import Settings, read_settings
 from ragsonde.storage.assessments import EvaluationFilter, read_evaluations
 from ragsonde.storage.engine import build_engine
-from ragsonde_schemas.assessment import Aspect, Level
+from ragsonde_schemas.assessment import Aspect, Assessment, Level
 from ragsonde_schemas.errors import InputError
+from ragsonde_schemas.trace import Trace
 
 EXAMPLES = (
     ("ragsonde whatif --top-k 3", "had only the first three contexts been retrieved"),
@@ -75,22 +81,41 @@ def whatif(
     cut = Cut(top_k=top_k, min_score=min_score, drop=read_levels(drop))
     if cut == Cut():
         raise InputError("whatif: names no change; expected --top-k, --min-score or --drop")
-    found = WhatIf(scorers=select_scorers(scorer, settings=settings), cut=cut)
-    if not found.scorers:
-        raise InputError(f"whatif: {', '.join(found.left_out)}: {_NOT_BY_CONTEXT}")
+    trial = _Trial(select_scorers(scorer, settings=settings), cut=cut)
     if file is not None:
         if app or since or until:
             raise InputError("--file: knows no --app, --since, --until: these are of Postgres")
-        _add_file(found, file=file, judge=judge, settings=settings)
+        _add_file(trial, file=file, judge=judge, settings=settings)
+        nothing = f"nothing matches: no trace of {file} has contexts and verdicts"
     else:
-        chosen = EvaluationFilter(
-            app=app, judge=judge, since=since and since.date(), until=until and until.date()
-        )
-        _add_stored(found, chosen, url=find_database_url(settings))
+        chosen = read_filter(app=app, judge=judge, since=since, until=until)
+        nothing = _add_stored(trial, chosen, settings=settings)
     if output is OutputForm.JSON:
-        write_json(describe(found))
+        write_json(describe(trial))
     else:
-        _print(found)
+        _print(trial)
+    if not trial.streams:
+        write_note(nothing)
+        raise typer.Exit(ExitCode.BELOW)
+
+
+class _Trial:
+    """A cut tried on the verdicts of each stream by itself."""
+
+    def __init__(self, scorers: Sequence[Scorer], *, cut: Cut) -> None:
+        left_out = WhatIf(scorers=scorers, cut=cut)
+        if not left_out.scorers:
+            raise InputError(f"whatif: {', '.join(left_out.left_out)}: {_NOT_BY_CONTEXT}")
+        self._scorers = tuple(scorers)
+        self.scorers = left_out.scorers
+        self.cut = cut
+        self.streams: dict[str, WhatIf] = {}
+
+    def add(self, stream: str, trace: Trace, assessment: Assessment) -> None:
+        """Takes in the verdicts of one evaluation."""
+        found = self.streams.get(stream) or WhatIf(scorers=self._scorers, cut=self.cut)
+        if found.add(trace, assessment) is not None:
+            self.streams[stream] = found
 
 
 def read_levels(words: str | None) -> frozenset[Level]:
@@ -107,14 +132,20 @@ def read_levels(words: str | None) -> frozenset[Level]:
     return frozenset(Level(word) for word in named)
 
 
-def describe(found: WhatIf) -> dict[str, Any]:
+def describe(trial: _Trial) -> dict[str, Any]:
     """The result as one JSON value."""
-    counts = ("traces", "cut_traces", "emptied", "lost_used", "lost_relevant", "lost_essential")
+    return {
+        "top_k": trial.cut.top_k,
+        "min_score": trial.cut.min_score,
+        "drop": sorted(trial.cut.drop),
+        "judges": {label: _describe_stream(found) for label, found in sorted(trial.streams.items())},
+    }
+
+
+def _describe_stream(found: WhatIf) -> dict[str, Any]:
+    counts = ("evaluations", "cut_evaluations", "emptied", "lost_used", "lost_relevant", "lost_essential")
     sizes = ("contexts", "contexts_dropped", "characters", "characters_saved", "unscored_contexts")
     return {
-        "top_k": found.cut.top_k,
-        "min_score": found.cut.min_score,
-        "drop": sorted(found.cut.drop),
         **{name: getattr(found, name) for name in (*counts, *sizes)},
         "not_assessed": dict(found.not_assessed),
         "tokens_saved_about": found.characters_saved // CHARACTERS_A_TOKEN,
@@ -125,7 +156,7 @@ def describe(found: WhatIf) -> dict[str, Any]:
 
 def list_unknowns(found: WhatIf) -> list[str]:
     """What stored verdicts cannot tell about this change."""
-    of = f"of {found.traces} traces"
+    of = f"of {count_evaluations(found.evaluations)}"
     lines = [
         f"the answers: {found.lost_used} {of} lose a context that was used and would be answered otherwise",
         f"missing items stay as judged: {found.lost_relevant} {of} lose a relevant context and may lack more",
@@ -147,15 +178,18 @@ def list_unknowns(found: WhatIf) -> list[str]:
     return lines
 
 
-def _add_file(found: WhatIf, *, file: str, judge: str | None, settings: Settings) -> None:
-    items, chosen = read_judged(file, judge=judge, settings=settings, scorers=found.scorers)
+def _add_file(trial: _Trial, *, file: str, judge: str | None, settings: Settings) -> None:
+    items, chosen = read_judged(file, judge=judge, settings=settings, scorers=trial.scorers)
     for item in track(items, total=len(items), description="cutting"):
         if item.trace.missing_contexts is None:
-            aspects = needed_aspects(found.scorers, item.trace) | _TOLD
-            found.add(item.trace, chosen.assess(item.trace, aspects))
+            aspects = needed_aspects(trial.scorers, item.trace) | _TOLD
+            assessment = chosen.assess(item.trace, aspects)
+            trial.add(name_stream(chosen.name, chosen.fingerprint, assessment), item.trace, assessment)
 
 
-def _add_stored(found: WhatIf, chosen: EvaluationFilter, *, url: str) -> None:
+def _add_stored(trial: _Trial, chosen: EvaluationFilter, *, settings: Settings) -> str:
+    """What to say where nothing came of it."""
+    url = find_database_url(settings)
     require_current_schema(url)
     engine = build_engine(url, application_name="ragsonde-whatif", pool_size=1)
     try:
@@ -165,20 +199,24 @@ def _add_stored(found: WhatIf, chosen: EvaluationFilter, *, url: str) -> None:
         for evaluations in track(batches, total=total, description="cutting"):
             for stored in evaluations:
                 if stored.assessment is not None and stored.has_texts:
-                    found.add(stored.trace, stored.assessment)
+                    stream = name_stream(stored.key.judge, stored.key.fingerprint, stored.assessment)
+                    trial.add(stream, stored.trace, stored.assessment)
+        return "" if trial.streams else explain_nothing(engine, chosen, settings=settings)
     finally:
         engine.dispose()
 
 
-def _print(found: WhatIf) -> None:
+def _print(trial: _Trial) -> None:
     console = make_console()
-    if not found.traces:
-        console.print(show("no trace with contexts and verdicts is there: nothing to compute"))
-        return
+    for label, found in sorted(trial.streams.items()):
+        _print_stream(label, found, console=console)
+
+
+def _print_stream(label: str, found: WhatIf, *, console: Console) -> None:
     console.print(
         show(
-            f"{found.traces} traces with verdicts; {found.contexts_dropped} of {found.contexts} contexts "
-            f"left out, from {found.cut_traces} traces\n",
+            f"judge {label}: {count_evaluations(found.evaluations)} with verdicts; "
+            f"{found.contexts_dropped} of {found.contexts} contexts left out, from {found.cut_evaluations}\n",
             "bold",
         )
     )
@@ -187,10 +225,11 @@ def _print(found: WhatIf) -> None:
     share = saved / found.characters if found.characters else 0.0
     console.print(
         show(
-            f"left without any context: {found.emptied / found.traces:.1%}; saved: {saved} characters "
+            f"left without any context: {found.emptied / found.evaluations:.1%}; saved: {saved} characters "
             f"({share:.1%}), about {saved // CHARACTERS_A_TOKEN} tokens"
         )
     )
     console.print(show("\nWhat this cannot tell:", "bold"))
     for line in list_unknowns(found):
         console.print(show(f"- {line}"))
+    console.print()
