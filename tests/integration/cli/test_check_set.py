@@ -118,3 +118,16 @@ def test_traces_are_dropped_by_number_or_app(command, own_engine):
 def test_nothing_is_dropped_where_nothing_is_named(command):
     code, said = command("drop")
     assert (code, "expected --app, --id or both" in said) == (2, True)
+
+
+@pytest.mark.parametrize("action", [("drop",), ("drop", "--dry-run"), ("list",)])
+def test_an_app_that_is_not_in_the_set_is_refused(command, own_engine, action):
+    command("choose", "--app", "shop", "--n", "3")
+    code, said = command(*action, "--app", "shpo")
+    assert (code, len(list_checks(own_engine))) == (2, 3)
+    assert "--app shpo: none of its traces is in the check set; did you mean shop? (known: shop)" in said
+
+
+def test_a_number_that_is_not_in_the_set_drops_nothing_and_it_is_told(command):
+    code, said = command("drop", "--id", "999999")
+    assert (code, said) == (1, "ragsonde: nothing matches: the check set holds no such trace\n")

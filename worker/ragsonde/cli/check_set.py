@@ -10,10 +10,12 @@ import typer
 
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_database_url
+from ragsonde.cli.failures import ExitCode
+from ragsonde.cli.meant_evaluations import refuse_unknown
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.program import name_command
 from ragsonde.cli.schema_check import require_current_schema
-from ragsonde.cli.terminal import count_traces, make_console, make_table, show, write_json
+from ragsonde.cli.terminal import count_traces, make_console, make_table, show, write_json, write_note
 from ragsonde.exposition.labels import judge_label, scorer_label
 from ragsonde.pipeline.checking import choose_checks, measure_drift
 from ragsonde.settings import read_settings
@@ -130,6 +132,7 @@ def _choose(engine: Engine, app: str | None, *, n: int, days: int, is_dry: bool)
 
 
 def _list(engine: Engine, app: str | None, *, output: OutputForm) -> None:
+    _check_app(engine, app)
     traces = list_checks(engine, app=app)
     ids = {one.id for one in traces}
     drifts = measure_drift(one for one in read_check_scores(engine, since=date.min) if one.check_id in ids)
@@ -148,11 +151,26 @@ def _list(engine: Engine, app: str | None, *, output: OutputForm) -> None:
 def _drop(engine: Engine, app: str | None, *, ids: Sequence[int] | None, is_dry: bool) -> None:
     if app is None and ids is None:
         raise InputError("nothing is named: expected --app, --id or both")
+    _check_app(engine, app)
     if is_dry:
         dropped = sum(ids is None or one.id in ids for one in list_checks(engine, app=app))
     else:
         dropped = drop_checks(engine, app=app, ids=ids)
+    if not dropped:
+        write_note("nothing matches: the check set holds no such trace")
+        raise typer.Exit(ExitCode.BELOW)
     _say(f"{count_traces(dropped)} {'would be dropped' if is_dry else 'dropped'}")
+
+
+def _check_app(engine: Engine, app: str | None) -> None:
+    """Nothing where the app has traces in the set, none is named, or the set is empty.
+
+    Raises:
+        InputError: the set holds other apps only.
+    """
+    known = {show_app(one.app) for one in list_checks(engine)}
+    if app is not None and known:
+        refuse_unknown("--app", show_app(app), known=known, what="none of its traces is in the check set")
 
 
 def _say(text: str) -> None:
