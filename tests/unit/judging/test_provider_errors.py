@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import errno
+import itertools
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragsonde.judging.completion import CallFaultError
+from ragsonde.judging.completion import CallFaultError, NotAskedError
 from ragsonde.judging.provider_errors import read_retry_after, strike_secrets, translate_error
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
 
@@ -129,3 +131,42 @@ def test_evidence_keeps_the_words_without_secrets():
     error = ProviderError("bad header Bearer tok-1 and my-own-key and sk-live-1234567", status_code=400)
     assert translate(error, secret="my-own-key").evidence == "bad header *** and *** and ***"
     assert len(strike_secrets("x" * 10_000, None)) == 2_000
+
+
+def chain(*errors):
+    """The first error, each caused by the next."""
+    for error, cause in itertools.pairwise(errors):
+        error.__cause__ = cause
+    return errors[0]
+
+
+def test_a_key_that_nobody_gave_pauses_the_judge_and_is_told_as_that():
+    told = translate(ProviderError("Missing credentials. Please pass an `api_key`", status_code=500))
+    assert isinstance(told, NotAskedError)
+    assert "no API key" in str(told)
+
+
+@pytest.mark.parametrize(
+    ("system", "words"),
+    [
+        (
+            ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"),
+            "no connection (Connection refused)",
+        ),
+        (RuntimeError("?"), "no connection"),
+    ],
+)
+def test_a_server_that_is_not_there_is_told_as_that_and_no_error_of_a_server(system, words):
+    class ConnectError(Exception):
+        pass
+
+    told = translate(chain(ProviderError("Connection error.", status_code=500), ConnectError(), system))
+    assert isinstance(told, JudgeUnavailableError)
+    assert words in str(told)
+
+
+def test_a_chain_of_causes_that_goes_in_circles_is_followed_to_an_end():
+    error = ProviderError("boom", status_code=500)
+    error.__context__ = ProviderError("inner")
+    error.__context__.__context__ = error
+    assert isinstance(translate(error), JudgeUnavailableError)

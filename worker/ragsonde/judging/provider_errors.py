@@ -11,7 +11,7 @@ from ragsonde.judging.completion import CallFaultError, NotAskedError
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 LONGEST_WAIT_SECONDS = 86_400.0
 LONGEST_RETRY_AFTER = 100
@@ -38,6 +38,9 @@ _ACTS = {
     403: "its API key may not use this model: check both",
     404: "the provider does not know the model or the address: check `model` and `api_base`",
 }
+_NO_KEY = re.compile(r"Missing credentials|api_key client option must be set")
+_NO_CONNECTION = frozenset({"APIConnectionError", "ConnectError", "ConnectTimeout"})
+_DEEPEST_CAUSE = 12
 _IDENTIFIER = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _SECRETS = re.compile(r"(?i)\b(?:sk|pk|rk|key)-[\w*-]{6,}|\bbearer\s+\S+|\bAIza[\w-]{10,}")
 
@@ -56,6 +59,10 @@ def translate_error(
         seconds: how long the call took.
     """
     status = _find_status(error)
+    if _lacks_key(error):
+        return NotAskedError(
+            judge, "no API key: name one by api_key_env or api_key_file, or set the provider's own variable"
+        )
     told = _describe(error, status)
     if _is_spent(error, status):
         return JudgePausedError(judge, f"{told}: the quota is spent; raise it, or wait for the next period")
@@ -128,7 +135,34 @@ def _list_codes(error: Exception) -> list[str]:
     return [code for code in codes if isinstance(code, str) and _IDENTIFIER.fullmatch(code)]
 
 
+def _lacks_key(error: Exception) -> bool:
+    """True where the provider's library found no key to send, which litellm tells as an error of a server."""
+    return any(_NO_KEY.search(str(cause)) for cause in _list_causes(error) if not isinstance(cause, OSError))
+
+
+def _find_lost_connection(error: Exception) -> str | None:
+    """Why no connection came about, in the system's words; litellm tells it as an error of a server, too."""
+    causes = list(_list_causes(error))
+    if not any(type(cause).__name__ in _NO_CONNECTION for cause in causes):
+        return None
+    system = next((cause for cause in causes if isinstance(cause, OSError) and cause.strerror), None)
+    return "no connection" if system is None else f"no connection ({system.strerror})"
+
+
+def _list_causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and those behind it, as far as they are chained."""
+    cause: BaseException | None = error
+    for _ in range(_DEEPEST_CAUSE):
+        if cause is None:
+            return
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
 def _describe(error: Exception, status: int | None) -> str:
+    lost = _find_lost_connection(error)
+    if lost is not None:
+        return lost
     codes = [code for code in _list_codes(error) if not code.isdigit()]
     name = type(error).__name__ + (f" {status}" if status else "")
     return f"{name} ({codes[0]})" if codes else name
