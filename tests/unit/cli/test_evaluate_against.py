@@ -114,3 +114,9 @@ def test_an_annotation_that_says_two_things_is_refused_by_line_and_key(capsys):
     code, out, err = call(capsys, "--against", "people.jsonl")
     assert (code, out) == (2, "")
     assert "people.jsonl:2: contexts.1.used: the key occurs twice" in err
+
+
+def test_a_file_of_annotations_that_is_not_there_is_called_so(capsys):
+    code, out, err = call(capsys, "--against", "none.jsonl")
+    assert (code, out) == (2, "")
+    assert err == "ragsonde: none.jsonl: cannot read the annotations: No such file or directory\n"

@@ -214,3 +214,16 @@ def test_export_schema_says_where_it_cannot_write(capsys):
 
     assert code == 2
     assert "file/trace.v1.json: cannot be written" in err
+
+
+@pytest.mark.parametrize("output", [["--explain"], ["--output", "markdown"]])
+def test_the_lowest_band_says_where_it_ends(capsys, output):
+    _, out, _ = call(capsys, "list-scorers", *output)
+    text = " ".join(out.replace("|", " ").split())
+    # the band above begins at .2 and holds it
+    assert "below 0.2 very poor: hardly anything helps" in text
+
+
+def test_the_page_shows_labels_of_a_rubric(capsys):
+    _, out, _ = call(capsys, "list-scorers", "--output", "markdown")
+    assert 'labels: {"yes": 1, "partly": 0.5, "no": 0}' in out

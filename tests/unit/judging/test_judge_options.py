@@ -30,6 +30,11 @@ def test_defaults_are_those_of_the_documentation():
             "`options` is for kinds of installed packages, not lexical",
         ),
         ({"kind": "oracle", "model": "m"}, "`model` is for kind litellm, not oracle: put it under `options`"),
+        (
+            {"kind": "litellm", "model": "m", "timeout_seconds": 90, "deadline_seconds": 60},
+            "`timeout_seconds` of one call, 90, is longer than `deadline_seconds`",
+        ),
+        ({"kind": "litellm", "model": "m", "timeout_seconds": 121}, "all calls about a trace, 120"),
         ({"kind": 5}, "valid string"),
         ({"kind": "lexical", "sample": 1.5}, "less than or equal to 1"),
         ({"kind": "lexical", "colour": "red"}, "colour"),

@@ -284,6 +284,10 @@ def test_all_problems_are_told_at_once_each_with_place_found_and_expected():
             "ragsonde.yaml:2:1: no valid YAML: the key threads stands here again, after line 1",
         ),
         ("1: 2", "ragsonde.yaml:1:1: no valid YAML: the key 1 is no text"),
+        (
+            "scorers: {'rubric:x': {question: 'Is it?', labels: {yes: 1, no: 0}}}",
+            'the key True is no text: YAML reads yes as true; write it in quotes, "yes"',
+        ),
         ("a: [", "ragsonde.yaml:1:5: no valid YAML"),
         ("a: !!python/object:os.system x", "no valid YAML"),
         (

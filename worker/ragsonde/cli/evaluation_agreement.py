@@ -50,7 +50,7 @@ class Annotations:
     """
 
     def __init__(self, path: str, items: Sequence[Item]) -> None:
-        self._people = RecordedJudge(name="people", path=Path(path))
+        self._people = RecordedJudge(name="people", path=Path(path), called="annotations")
         self._all = len(items)
         known = {item.trace.trace_id for item in items}
         self.items = [item for item in items if item.trace.trace_id in self._people.trace_ids]

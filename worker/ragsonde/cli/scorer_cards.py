@@ -166,15 +166,24 @@ def _list_facts(formula: Formula) -> Table:
 
 def _list_bands(formula: Formula) -> Table:
     table = make_table("raw score", "reads as")
-    for band in formula.bands:
-        table.add_row(show(show_edge(band)), show(band.words))
+    for edge, words in list_readings(formula.bands):
+        table.add_row(show(edge), show(words))
     return table
 
 
-def show_edge(band: Band) -> str:
-    """Where a band begins."""
+def list_readings(bands: Sequence[Band]) -> list[tuple[str, str]]:
+    """Which raw scores each band holds, and how they read; of the lowest one where it ends."""
+    return [
+        (_show_edge(band, above=bands[place - 1] if place else None), band.words)
+        for place, band in enumerate(bands)
+    ]
+
+
+def _show_edge(band: Band, *, above: Band | None) -> str:
     if not band.is_edge_included:
         return f"> {band.lower:g}"
+    if band.lower == 0 and above is not None and above.is_edge_included:
+        return f"below {above.lower:g}"
     return f">= {band.lower:g}" if band.lower not in {0.0, 1.0} else f"{band.lower:g}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragsonde.cli.causes import MEANINGS
-from ragsonde.cli.scorer_cards import DIRECTIONS, show_default, show_edge
+from ragsonde.cli.scorer_cards import DIRECTIONS, list_readings, show_default
 from ragsonde.scoring.formula import Evidence
 from ragsonde.scoring.options import SHARED_OPTIONS
 from ragsonde_schemas.errors import Cause
@@ -107,7 +107,7 @@ def _describe(formula: Formula) -> str:
         f"{DIRECTIONS[formula.direction].capitalize()}.",
         f"Choose it for: {'; '.join(comparison.use_cases)}.\n",
         f"```yaml\nscorers:\n  {formula.configuration}\n```\n",
-        _draw(("raw score", "reads as"), ((show_edge(band), band.words) for band in formula.bands)),
+        _draw(("raw score", "reads as"), list_readings(formula.bands)),
     ]
     if formula.own_options:
         parts.append(_list_options(formula.own_options))

@@ -207,7 +207,7 @@ class JudgeOptions(Value):
 
     @model_validator(mode="after")
     def _check_kind(self) -> Self:
-        problems = [*self._find_missing(), *self._find_superfluous()]
+        problems = [*self._find_missing(), *self._find_superfluous(), *self._find_impossible()]
         if problems:
             raise ValueError(f"judge {self.name}: {'; '.join(problems)}")
         return self
@@ -217,6 +217,14 @@ class JudgeOptions(Value):
             return ["kind litellm needs `model`, for example openai/gpt-5-mini"]
         if self.kind is JudgeKind.RECORDED and self.path is None:
             return ["kind recorded needs `path`, a JSONL file with one assessment a trace"]
+        return []
+
+    def _find_impossible(self) -> list[str]:
+        if "timeout_seconds" in self.model_fields_set and self.timeout_seconds > self.deadline_seconds:
+            return [
+                f"`timeout_seconds` of one call, {self.timeout_seconds:g}, is longer than `deadline_seconds` of "
+                f"all calls about a trace, {self.deadline_seconds:g}: expected at most that"
+            ]
         return []
 
     def _find_superfluous(self) -> list[str]:

@@ -30,6 +30,7 @@ class RecordedJudge:
     Args:
         name: as configured.
         path: JSONL, one object a trace: `{trace_id, contexts: {"1": {...}}, ...}`.
+        called: what the file holds, in messages about it.
 
     Raises:
         InputError: the file cannot be read, or a line of it is not such an object.
@@ -37,8 +38,8 @@ class RecordedJudge:
 
     is_free = True
 
-    def __init__(self, *, name: str, path: Path) -> None:
-        content = _read_file(path)
+    def __init__(self, *, name: str, path: Path, called: str = "recorded verdicts") -> None:
+        content = _read_file(path, called=called)
         self.name = name
         self.fingerprint = compute_fingerprint("recorded", model=sha256(content).hexdigest())
         self._path = path
@@ -69,16 +70,16 @@ class RecordedJudge:
         return assessment
 
 
-def _read_file(path: Path) -> bytes:
+def _read_file(path: Path, *, called: str) -> bytes:
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, a device may have no end
             raise InputError(
-                f"{path}: cannot read the recorded verdicts: found a pipe, device or directory, expected a "
+                f"{path}: cannot read the {called}: found a pipe, device or directory, expected a "
                 "regular file of JSON lines; write them to one first"
             )
         return path.read_bytes()
     except OSError as error:
-        raise InputError(f"{path}: cannot read the recorded verdicts: {error.strerror}") from error
+        raise InputError(f"{path}: cannot read the {called}: {error.strerror}") from error
 
 
 def _read_lines(content: bytes, path: Path) -> dict[str, dict[str, Any]]:

@@ -100,7 +100,8 @@ LABELS: Option[tuple[tuple[str, float], ...]] = Option(
     "labels",
     default=(),
     read=read_labels,
-    meaning="in place of points: what may be answered, and what raw score each is",
+    meaning="in place of points: what may be answered, and what raw score each is, as in "
+    'labels: {"yes": 1, "partly": 0.5, "no": 0} (yes and no in quotes: YAML reads them as true and false)',
 )
 
 

@@ -39,7 +39,7 @@ class _StrictLoader(yaml.SafeLoader):
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, str):
-                raise _blame(key_node, problem=f"the key {key!r} is no text")
+                raise _blame(key_node, problem=f"the key {key!r} is no text{_tell_quotes(key, key_node)}")
             if key in seen:
                 raise _blame(key_node, problem=f"the key {key} stands here again, after line {seen[key]}")
             seen[key] = key_node.start_mark.line + 1
@@ -68,6 +68,13 @@ def read_yaml(path: Path) -> dict[str, Any]:
         found = type(content).__name__
         raise ConfigError(f"{path}: found a {found}, expected a mapping such as `threads: 16`")
     return content
+
+
+def _tell_quotes(key: object, node: yaml.Node) -> str:
+    """What to write in place of a word that YAML takes for a truth value."""
+    if not isinstance(key, bool):
+        return ""
+    return f': YAML reads {node.value} as {str(key).lower()}; write it in quotes, "{node.value}"'
 
 
 def _blame(node: yaml.Node, *, problem: str) -> yaml.MarkedYAMLError:
