@@ -221,10 +221,11 @@ class JudgeOptions(Value):
 
     def _find_impossible(self) -> list[str]:
         if "timeout_seconds" in self.model_fields_set and self.timeout_seconds > self.deadline_seconds:
-            return [
-                f"`timeout_seconds` of one call, {self.timeout_seconds:g}, is longer than `deadline_seconds` of "
-                f"all calls about a trace, {self.deadline_seconds:g}: expected at most that"
-            ]
+            problem = (
+                f"`timeout_seconds` of one call, {self.timeout_seconds:g}, is longer than `deadline_seconds` "
+                f"of all calls about a trace, {self.deadline_seconds:g}: expected at most that"
+            )
+            return [problem]
         return []
 
     def _find_superfluous(self) -> list[str]:
