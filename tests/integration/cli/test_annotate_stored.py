@@ -89,6 +89,36 @@ class TestChoice:
         assert {"t-1", "t-2"} <= set(ids)
 
 
+@pytest.mark.usefixtures("stores")
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (
+            ("--app", "shpo", "--worst", "2"),
+            2,
+            "--app shpo: nothing of this app is evaluated; did you mean shop?",
+        ),
+        (
+            ("--app", "shpo", "--random", "2"),
+            2,
+            "--app shpo: nothing of this app is evaluated; did you mean shop?",
+        ),
+        (
+            ("--app", "shop", "--worst", "2", "--scorer", "context_precison"),
+            2,
+            "--scorer context_precison: no such scorer; did you mean context_precision?",
+        ),
+        (("--app", "shop", "--worst", "2", "--judge", "nobody"), 2, "--judge nobody: no such judge"),
+        (("--app", "shop", "--worst", "2", "--scorer", "faithfulness"), 1, "--worst: nothing matches"),
+    ],
+)
+def test_a_wrong_name_and_an_empty_choice_are_told(database_url, capsys, options, code, said, *, tmp_path):
+    with pytest.raises(SystemExit) as ended:
+        run(["annotate", *options, "--out", str(tmp_path / "a.jsonl"), "--database-url", database_url])
+    assert ended.value.code == code
+    assert said in capsys.readouterr().err
+
+
 class TestManyTraces:
     """A day of more blocks than are looked at."""
 

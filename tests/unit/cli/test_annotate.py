@@ -240,7 +240,7 @@ def test_a_place_that_cannot_be_locked_is_named():
     [
         (("traces.jsonl", "--app", "shop"), "expected FILE or --app"),
         (("--app", "shop"), "--worst N, --random N or both"),
-        (("traces.jsonl", "--worst", "1", "--scorer", "nonsense"), "is no scorer"),
+        (("traces.jsonl", "--worst", "1", "--scorer", "nonsense"), "--scorer nonsense: no such scorer"),
         (("absent.jsonl",), "absent.jsonl"),
     ],
 )

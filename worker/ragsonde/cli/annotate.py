@@ -10,11 +10,13 @@ from ragsonde.cli.annotation_file import open_annotations
 from ragsonde.cli.annotation_session import Session
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_database_url
+from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.keys import open_keys
 from ragsonde.cli.options import ConfigOption
 from ragsonde.cli.schema_check import require_current_schema
 from ragsonde.cli.terminal import make_console
 from ragsonde.settings import read_settings
+from ragsonde_schemas.app_name import read_app
 from ragsonde_schemas.errors import InputError
 
 EXAMPLES = (
@@ -65,8 +67,17 @@ def annotate(
             url = find_database_url(settings)
             require_current_schema(url)
             traces = choose_stored(
-                url, app=app or "", worst=worst, random=random, scorer=scorer, judge=judge, days=days
+                url,
+                app=read_app(app or ""),
+                worst=worst,
+                random=random,
+                scorer=scorer,
+                judge=judge,
+                days=days,
+                settings=settings,
             )
+            if not traces:
+                raise typer.Exit(ExitCode.BELOW)
         session = Session(annotations, console=make_console())
         with open_keys() as keys:
             session.run(traces, keys=keys)

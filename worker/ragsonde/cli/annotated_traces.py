@@ -9,8 +9,11 @@ from ragsonde.api.evaluation import Evaluation
 from ragsonde.api.evaluation import choose_judge as choose_free_judge
 from ragsonde.api.rules import build_rules
 from ragsonde.cli.evaluation_choice import choose_scorers, read_file
+from ragsonde.cli.meant_evaluations import explain_nothing, refuse_unknown
 from ragsonde.cli.terminal import track, write_note
+from ragsonde.plugins import load_formulas
 from ragsonde.sampling import draw
+from ragsonde.storage.assessments import EvaluationFilter
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.trace_choice import list_days, read_random, read_worst
 from ragsonde_schemas.score import Score
@@ -36,6 +39,7 @@ def choose_from_file(file: str, *, worst: int, random: int, scorer: str, setting
         return traces
     scored: list[tuple[float, Trace]] = []
     if worst:
+        refuse_unknown_scorer(scorer, settings=settings)
         evaluation = Evaluation(choose_scorers(scorer, settings=settings), choose_free_judge("lexical"))
         for result in track(evaluation.run(items), total=len(items), description="scoring"):
             outcome = result.outcomes[0] if result.outcomes else None
@@ -46,11 +50,12 @@ def choose_from_file(file: str, *, worst: int, random: int, scorer: str, setting
 
 
 def choose_stored(
-    url: str, *, app: str, worst: int, random: int, scorer: str, judge: str, days: int
+    url: str, *, app: str, worst: int, random: int, scorer: str, judge: str, days: int, settings: Settings
 ) -> list[Trace]:
     """The app's traces of the last days whose texts are still there; tells where only a part was looked at.
 
     Raises:
+        InputError: nothing is found, and nobody knows the app, the judge or the scorer.
         DatabaseLostError: Postgres is away.
     """
     dates = list_days(datetime.now(UTC).date(), days=days)
@@ -59,10 +64,27 @@ def choose_stored(
         low = read_worst(engine, app=app, days=dates, scorer=scorer, judge=judge, limit=worst)
         wanted = random + len(low.traces) if random else 0
         others = read_random(engine, app=app, days=dates, limit=wanted)
+        if worst and not low.traces:
+            refuse_unknown_scorer(scorer, settings=settings)
+            meant = EvaluationFilter(app=app, judge=judge)
+            write_note(f"--worst: {explain_nothing(engine, meant, settings=settings)}")
+        if random and not others.traces:
+            meant = EvaluationFilter(app=app)
+            write_note(f"--random: {explain_nothing(engine, meant, settings=settings)}")
     finally:
         engine.dispose()
     _tell_shares(low, others)
     return mix(low.traces, others.traces, random=random)
+
+
+def refuse_unknown_scorer(name: str, *, settings: Settings) -> None:
+    """Nothing where the settings or the formulas have the scorer.
+
+    Raises:
+        InputError: they do not.
+    """
+    known = {*settings.scorers, *(formula.id for formula in load_formulas())}
+    refuse_unknown("--scorer", name, known=known, what="no such scorer")
 
 
 def _tell_shares(low: Choice, others: Choice) -> None:
