@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 
 from builders.rag_messages import make_messages
 from ragsonde.judging.litellm_loading import load_litellm
@@ -33,6 +34,13 @@ def work(database_url: str, judge: str, share: slice, traces: int, lease_seconds
         threading.Event().wait()
 
 
+def kill_all(pids: list[int]) -> None:
+    """Ends those that still live; the test has killed others."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def main() -> None:
     database_url, judge, processes, traces, lease_seconds = sys.argv[1:]
     load_litellm()
@@ -43,7 +51,7 @@ def main() -> None:
             share = slice(number, None, int(processes))
             work(database_url, judge, share, int(traces), int(lease_seconds))
         children.append(pid)
-    signal.signal(signal.SIGTERM, lambda *_: [os.kill(pid, signal.SIGKILL) for pid in children])
+    signal.signal(signal.SIGTERM, lambda *_: kill_all(children))
     for _ in children:
         os.wait()
 
