@@ -14,13 +14,11 @@ from sqlalchemy import (
     BigInteger,
     CheckConstraint,
     Column,
-    Identity,
     Index,
     MetaData,
     PrimaryKeyConstraint,
     SmallInteger,
     Table,
-    UniqueConstraint,
     false,
     text,
 )
@@ -35,6 +33,7 @@ from ragsonde.storage.judge_tables import (
     JudgeStateRow,
     SampleRateRow,
 )
+from ragsonde.storage.message_tables import ParkedMessageRow, SuspectRow
 from ragsonde.storage.metadata import Tables
 from ragsonde.storage.span_tables import OpenRecordRow, SpanRow
 from ragsonde_schemas.evaluation import EvaluationState
@@ -264,42 +263,6 @@ class ScoreRow(EvaluationColumns, Tables):
     details: Mapped[dict[str, Any]]
     answered_fingerprint: Mapped[str | None]
     judge_epoch: Mapped[int] = mapped_column(server_default="1")
-
-
-class ParkedMessageRow(Tables):
-    """A message that could not be worked on, with all that is needed to publish it again."""
-
-    __tablename__ = "parked_message"
-    __table_args__ = (
-        UniqueConstraint("message_key", "reason"),
-        Index("ix_parked_message_parked_at", "parked_at"),
-    )
-
-    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
-    message_key: Mapped[str]
-    reason: Mapped[str]
-    place: Mapped[str]
-    message: Mapped[str]
-    queue: Mapped[str]
-    message_id: Mapped[str | None]
-    content_type: Mapped[str | None]
-    content_encoding: Mapped[str | None]
-    headers: Mapped[dict[str, Any]]
-    published_at: Mapped[datetime | None]
-    received_at: Mapped[datetime]
-    parked_at: Mapped[datetime]
-    body: Mapped[bytes]
-    body_bytes: Mapped[int]
-
-
-class SuspectRow(Tables):
-    """A message whose work was begun and has not ended: it may be what kills the process."""
-
-    __tablename__ = "suspect"
-
-    message_key: Mapped[str] = mapped_column(primary_key=True)
-    starts: Mapped[int]
-    started_at: Mapped[datetime]
 
 
 class ScorerVersionRow(Tables):
