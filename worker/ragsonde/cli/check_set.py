@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
-from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.meant_evaluations import refuse_unknown
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.program import name_command
-from ragsonde.cli.schema_check import require_current_schema
+from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import count_traces, make_console, make_table, show, write_json, write_note
 from ragsonde.exposition.labels import judge_label, scorer_label
 from ragsonde.pipeline.checking import choose_checks, measure_drift
@@ -28,7 +27,6 @@ from ragsonde.storage.check_traces import (
     read_check_moments,
     read_check_scores,
 )
-from ragsonde.storage.engine import build_engine
 from ragsonde_schemas.app_name import read_app, show_app
 from ragsonde_schemas.errors import InputError
 
@@ -95,11 +93,8 @@ def check_set(
     drop takes traces out and erases their texts; what judges said of them is kept.
     """
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
-    url = find_database_url(settings)
-    require_current_schema(url)
-    engine = build_engine(url, application_name="ragsonde-check-set", pool_size=1)
     stored = None if app is None else read_app(app)
-    try:
+    with open_database(settings, command="check-set") as engine:
         match action:
             case Action.CHOOSE:
                 _choose(engine, stored, n=n, days=days, is_dry=dry_run)
@@ -107,8 +102,6 @@ def check_set(
                 _list(engine, stored, output=output)
             case Action.DROP:
                 _drop(engine, stored, ids=id_ or None, is_dry=dry_run)
-    finally:
-        engine.dispose()
 
 
 def _choose(engine: Engine, app: str | None, *, n: int, days: int, is_dry: bool) -> None:

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
-from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
-from ragsonde.cli.schema_check import require_current_schema
+from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import make_console, make_table, show, track, write_json
 from ragsonde.settings import read_settings
 from ragsonde.storage.costs import sum_costs
-from ragsonde.storage.engine import build_engine
 from ragsonde_schemas.app_name import show_app
 
 if TYPE_CHECKING:
@@ -51,19 +49,14 @@ def cost(
 ) -> None:
     """Say what judges cost a day: calls, tokens, money, share judged, how soon a drop is seen."""
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
-    url = find_database_url(settings)
-    require_current_schema(url)
     now = datetime.now(UTC)
-    engine = build_engine(url, application_name="ragsonde-cost", pool_size=1)
-    try:
+    with open_database(settings, command="cost") as engine:
         dates = [now.date() - timedelta(days=back) for back in reversed(range(days))]
         costs = [
             line
             for day in track(dates, total=days, description="summing days")
             for line in sum_costs(engine, day=day, judge=judge, app=app)
         ]
-    finally:
-        engine.dispose()
     if output is OutputForm.JSON:
         write_json([_describe(line) for line in costs])
     else:

@@ -7,18 +7,16 @@ from typing import Annotated
 import typer
 
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
-from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.default_days import count_chosen_days
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.meant_evaluations import explain_nothing, read_filter
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.rescored_file import rescore_file
 from ragsonde.cli.rescoring_run import Rescoring, list_versions, print_rescoring, select_scorers
-from ragsonde.cli.schema_check import require_current_schema
+from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import track, write_note
 from ragsonde.settings import read_settings
 from ragsonde.storage.assessments import EvaluationFilter, read_evaluations
-from ragsonde.storage.engine import build_engine
 from ragsonde.storage.rescored import activate_versions, read_active_versions
 from ragsonde_schemas.errors import InputError
 
@@ -89,11 +87,8 @@ def rescore(
         return
     if activate and deactivate:
         raise InputError("--activate and --deactivate: expected one of them")
-    url = find_database_url(settings)
-    require_current_schema(url)
     chosen = read_filter(app=app, judge=judge, since=since, until=until)
-    engine = build_engine(url, application_name="ragsonde-rescore", pool_size=1)
-    try:
+    with open_database(settings, command="rescore") as engine:
         run = Rescoring(settings=settings, scorers=scorers, active=read_active_versions(engine))
         days = {} if deactivate else count_chosen_days(engine, chosen, takes_all=activate)
         batches = read_evaluations(engine, chosen, days=tuple(days), batch_size=batch)
@@ -107,6 +102,4 @@ def rescore(
         if (activate or deactivate) and not dry_run:
             run.activated = list_versions(scorers, is_active=activate)
             activate_versions(engine, run.activated, now=datetime.now(UTC))
-    finally:
-        engine.dispose()
     print_rescoring(run, is_dry=dry_run, as_json=output is OutputForm.JSON)

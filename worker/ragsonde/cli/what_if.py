@@ -10,21 +10,19 @@ from rich.console import Console
 
 from ragsonde.api.what_if import Cut, WhatIf
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
-from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.default_days import count_chosen_days
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.meant_evaluations import explain_nothing, read_filter
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.rescored_file import read_judged
 from ragsonde.cli.rescoring_run import select_scorers
-from ragsonde.cli.schema_check import require_current_schema
+from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.shift_table import count_evaluations, describe_shifts, name_stream, print_shifts
 from ragsonde.cli.terminal import make_console, show, track, write_json, write_note
 from ragsonde.scoring.outcomes import needed_aspects
 from ragsonde.scoring.scorer import Scorer
 from ragsonde.settings import Settings, read_settings
 from ragsonde.storage.assessments import EvaluationFilter, read_evaluations
-from ragsonde.storage.engine import build_engine
 from ragsonde_schemas.assessment import Aspect, Assessment, Level
 from ragsonde_schemas.errors import InputError
 from ragsonde_schemas.trace import Trace
@@ -189,10 +187,7 @@ def _add_file(trial: _Trial, *, file: str, judge: str | None, settings: Settings
 
 def _add_stored(trial: _Trial, chosen: EvaluationFilter, *, settings: Settings) -> str:
     """What to say where nothing came of it."""
-    url = find_database_url(settings)
-    require_current_schema(url)
-    engine = build_engine(url, application_name="ragsonde-whatif", pool_size=1)
-    try:
+    with open_database(settings, command="whatif") as engine:
         days = count_chosen_days(engine, chosen)
         batches = read_evaluations(engine, chosen, days=tuple(days), batch_size=_BATCH)
         total = sum(ceil(count / _BATCH) for count in days.values())
@@ -202,8 +197,6 @@ def _add_stored(trial: _Trial, chosen: EvaluationFilter, *, settings: Settings) 
                     stream = name_stream(stored.key.judge, stored.key.fingerprint, stored.assessment)
                     trial.add(stream, stored.trace, stored.assessment)
         return "" if trial.streams else explain_nothing(engine, chosen, settings=settings)
-    finally:
-        engine.dispose()
 
 
 def _print(trial: _Trial) -> None:

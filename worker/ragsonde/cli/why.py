@@ -9,15 +9,13 @@ import typer
 
 from ragsonde.cli.asking_again import ask_again, tell_answers
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
-from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.program import name_command
-from ragsonde.cli.schema_check import require_current_schema
+from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.story import Line, tell_history
 from ragsonde.cli.terminal import make_console, show, write_json
 from ragsonde.settings import read_settings
-from ragsonde.storage.engine import build_engine
 from ragsonde.storage.history import find_similar_ids, read_history
 from ragsonde_schemas.app_name import DEFAULT_APP, read_app, show_app
 from ragsonde_schemas.errors import InputError
@@ -69,17 +67,12 @@ def why(
     if not trace_id.strip():
         raise InputError("TRACE_ID is empty; expected the id of a trace, or a part of it")
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
-    url = find_database_url(settings)
-    require_current_schema(url)
-    engine = build_engine(url, application_name="ragsonde-why", pool_size=1)
     stored_app = None if app is None else read_app(app)
-    try:
+    with open_database(settings, command="why") as engine:
         history = read_history(engine, trace_id, app=stored_app)
         other_apps = () if app is None or history.revisions else _find_apps(engine, trace_id)
         is_known = bool(history.revisions or (not other_apps and (history.parked or history.spans)))
         similar_ids = () if is_known or other_apps else find_similar_ids(engine, trace_id, app=stored_app)
-    finally:
-        engine.dispose()
     if ask is not None and is_known and history.revisions:
         _show_answers(ask_again(history, ask, settings=settings), output)
         return
