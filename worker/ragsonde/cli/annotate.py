@@ -9,11 +9,9 @@ from ragsonde.cli.annotated_traces import choose_from_file, choose_stored
 from ragsonde.cli.annotation_file import open_annotations
 from ragsonde.cli.annotation_session import Session
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
-from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.keys import open_keys
 from ragsonde.cli.options import ConfigOption
-from ragsonde.cli.schema_check import require_current_schema
 from ragsonde.cli.terminal import make_console
 from ragsonde.settings import read_settings
 from ragsonde_schemas.app_name import read_app
@@ -64,10 +62,7 @@ def annotate(
         else:
             if not worst and not random:
                 raise InputError("--app: expected --worst N, --random N or both: how many traces")
-            url = find_database_url(settings)
-            require_current_schema(url)
             traces = choose_stored(
-                url,
                 app=read_app(app or ""),
                 worst=worst,
                 random=random,

@@ -10,11 +10,11 @@ from ragsonde.api.evaluation import choose_judge as choose_free_judge
 from ragsonde.api.rules import build_rules
 from ragsonde.cli.evaluation_choice import choose_scorers, read_file
 from ragsonde.cli.meant_evaluations import explain_nothing, refuse_unknown
+from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import track, write_note
 from ragsonde.plugins import load_formulas
 from ragsonde.sampling import draw
 from ragsonde.storage.assessments import EvaluationFilter
-from ragsonde.storage.engine import build_engine
 from ragsonde.storage.trace_choice import list_days, read_random, read_worst
 from ragsonde_schemas.score import Score
 
@@ -50,17 +50,17 @@ def choose_from_file(file: str, *, worst: int, random: int, scorer: str, setting
 
 
 def choose_stored(
-    url: str, *, app: str, worst: int, random: int, scorer: str, judge: str, days: int, settings: Settings
+    *, app: str, worst: int, random: int, scorer: str, judge: str, days: int, settings: Settings
 ) -> list[Trace]:
     """The app's traces of the last days whose texts are still there; tells where only a part was looked at.
 
     Raises:
         InputError: nothing is found, and nobody knows the app, the judge or the scorer.
+        SetupError: there is no database, or it has another schema.
         DatabaseLostError: Postgres is away.
     """
     dates = list_days(datetime.now(UTC).date(), days=days)
-    engine = build_engine(url, application_name="ragsonde-annotate", pool_size=1)
-    try:
+    with open_database(settings, command="annotate") as engine:
         low = read_worst(engine, app=app, days=dates, scorer=scorer, judge=judge, limit=worst)
         wanted = random + len(low.traces) if random else 0
         others = read_random(engine, app=app, days=dates, limit=wanted)
@@ -71,8 +71,6 @@ def choose_stored(
         if random and not others.traces:
             meant = EvaluationFilter(app=app)
             write_note(f"--random: {explain_nothing(engine, meant, settings=settings)}")
-    finally:
-        engine.dispose()
     _tell_shares(low, others)
     return mix(low.traces, others.traces, random=random)
 
