@@ -80,12 +80,18 @@ class TestObserving:
 
 def test_a_process_with_a_strange_name_is_observed(tmp_path):
     program = tmp_path / "a) S (b"
-    shutil.copy("/bin/sleep", program)
-    with subprocess.Popen([program, "60"]) as process:
+    shutil.copy("/bin/cat", program)
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(b"ready\n")
+            process.stdin.flush()
+            # before it echoes, it may still be between fork and its own command line
+            assert process.stdout.readline() == b"ready\n"
             observed = observe(process.pid)
             assert observed is not None
-            assert observed.command == f"{program} 60"
+            assert observed.command == str(program)
         finally:
             process.kill()
 
