@@ -92,7 +92,7 @@ def test_without_broker_and_database_it_lives_on_says_so_and_ends_when_asked():
         )
         monitor.wait_until(lambda: monitor.has_line('ragsonde_monitor_job_failures_total{job_name="queues"}'))
         assert monitor.get("/health/live")[0] == 200
-        assert "/metrics" in monitor.get("/")[1]
+        assert "Postgres is away" in monitor.get("/")[1]
         status, body = monitor.get("/health/ready")
         assert status == 503
         assert {part for part, state in json.loads(body)["parts"].items() if state != "ok"} == {

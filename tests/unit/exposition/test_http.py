@@ -14,7 +14,7 @@ from ragsonde.exposition.http import Response, serve
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import build_routes
 from ragsonde.exposition.series import WORKER_SERIES
-from ragsonde_schemas.errors import SetupError
+from ragsonde_schemas.errors import ConfigError, SetupError
 
 
 def fail_route(_accept: str) -> Response:
@@ -37,10 +37,10 @@ def server(problems):
 
 
 def ask(
-    server: http.HttpServer, path: str, *, method: str = "GET", accept: str = "*/*"
+    server: http.HttpServer, path: str, *, method: str = "GET", accept: str = "*/*", **headers: str
 ) -> tuple[HTTPResponse, bytes]:
     with closing(HTTPConnection(server.host, server.port, timeout=10)) as connection:
-        connection.request(method, path, headers={"Accept": accept})
+        connection.request(method, path, headers={"Accept": accept, **headers})
         response = connection.getresponse()
         return response, response.read()
 
@@ -187,3 +187,27 @@ def test_a_closed_server_gives_its_port_back():
     server = serve("127.0.0.1", 0, routes={})
     server.close()
     serve("127.0.0.1", server.port, routes={}, search_free_port=False).close()
+
+
+def test_a_token_is_asked_for_by_all_but_probes():
+    routes = build_routes(Series(WORKER_SERIES), live=Health({}), ready=Health({}))
+    server = serve("127.0.0.1", 0, routes=routes, read_token=lambda: "scrape-me")
+    try:
+        refused, _ = ask(server, "/metrics")
+        assert (refused.status, refused.headers["WWW-Authenticate"]) == (401, 'Bearer realm="ragsonde"')
+        assert ask(server, "/metrics", authorization="Bearer scrape-you")[0].status == 401
+        assert ask(server, "/metrics", authorization="Bearer scrape-me")[0].status == 200
+        assert ask(server, "/health/live")[0].status == 200
+    finally:
+        server.close()
+
+
+def test_a_token_that_cannot_be_read_lets_nobody_in():
+    def fail() -> str:
+        raise ConfigError("metrics.token_file: gone")
+
+    server = serve("127.0.0.1", 0, routes={"/metrics": fail_route}, read_token=fail)
+    try:
+        assert ask(server, "/metrics", authorization="Bearer x")[0].status == 401
+    finally:
+        server.close()

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from ragsonde.cli.receiver import build_token_reader
 from ragsonde.settings import read_settings, read_with_origins
 from ragsonde.settings.effective import list_rows
+from ragsonde.settings.secrets import build_token_reader
 from ragsonde_schemas.errors import ConfigError
 
 
@@ -77,7 +77,7 @@ def test_no_listing_of_the_settings_shows_the_token():
 def test_a_token_file_is_read_anew_each_time():
     path = Path("token")
     path.write_text("old\n", encoding="utf-8")
-    read_token = build_token_reader(read_settings(environ={"RAGSONDE_RECEIVER__TOKEN_FILE": "token"}))
+    read_token = build_token_reader(None, path, key="receiver.token_file")
     assert read_token() == "old"
     path.write_text("new\n", encoding="utf-8")
     assert read_token() == "new"
@@ -87,10 +87,9 @@ def test_a_token_file_is_read_anew_each_time():
 def test_a_token_file_that_holds_none_stops_the_start(content):
     if content is not None:
         Path("token").write_text(content, encoding="utf-8")
-    settings = read_settings(environ={"RAGSONDE_RECEIVER__TOKEN_FILE": "token"})
     with pytest.raises(ConfigError, match=r"receiver\.token_file: token"):
-        build_token_reader(settings)
+        build_token_reader(None, Path("token"), key="receiver.token_file")
 
 
 def test_without_a_token_nobody_is_asked():
-    assert build_token_reader(read_settings(environ={}))() is None
+    assert build_token_reader(None, None, key="receiver.token_file")() is None

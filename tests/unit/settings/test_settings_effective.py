@@ -46,6 +46,8 @@ OF_ONE_PROCESS = {
     "insecure": "true",
     "log_format": "json",
     "log_level": "debug",
+    "metrics": '{"token": "s3cret"}',
+    "page": '{"auth": "token", "token": "s3cret-s3cret-s3cret"}',
     "ports": '{"monitor": 1}',
     "prefetch_multiplier": "2",
     "receiver": '{"token": "s3cret"}',

@@ -16,12 +16,12 @@ from ragsonde.cli.broker_connection import open_publisher
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_connections
 from ragsonde.cli.options import ConfigOption
+from ragsonde.cli.page import open_page
 from ragsonde.cli.schema_check import require_current_schema
 from ragsonde.cli.stopping import stopping_on_signals
 from ragsonde.event_log import set_up_logging
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.health import Health
-from ragsonde.exposition.http import PLAIN, Response, serve
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import METRICS, build_routes
 from ragsonde.exposition.series import BUILD, CONFIG, MONITOR_SERIES
@@ -35,6 +35,7 @@ from ragsonde.settings import read_settings
 from ragsonde.settings.effective import hash_settings
 from ragsonde.storage.engine import build_engine, translating_losses
 from ragsonde.storage.locks import try_job_lock
+from ragsonde.storage.watching import PostgresWatching
 from ragsonde_schemas.errors import DatabaseLostError
 
 if TYPE_CHECKING:
@@ -57,13 +58,15 @@ def monitor(
     broker_url: BrokerUrlOption = None,
     database_url: DatabaseUrlOption = None,
     data_dir: DataDirOption = None,
-    port: Annotated[int | None, typer.Option(help="First port tried for /metrics and /health.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="First port tried for the page, /metrics and /health.")
+    ] = None,
 ) -> None:
     """Sweep due evaluations, close traces, keep partitions, show queues and counts.
 
     One a deployment is enough; a second one takes over what the first no
-    longer does. Serves /metrics, /health/live and /health/ready on the first
-    free port from 8321 on. Waits for a broker or a database that is away.
+    longer does. Serves the page for people, /metrics, /health/live and
+    /health/ready on the first free port from 8321 on. Waits for a broker or a database that is away.
     """
     settings = read_settings(
         config,
@@ -141,14 +144,9 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
                 {"broker": lambda: _check_broker(checked_broker), "postgres": lambda: _check_postgres(engine)}
             ),
         )
-        server = serve(
-            settings.host,
-            settings.ports.monitor,
-            routes={**routes, "/": _introduce},
-            allow_remote=settings.insecure,
-        )
+        server = open_page(settings, watching=PostgresWatching(engine, clock=SystemClock()), routes=routes)
         stack.callback(server.close)
-        logger.info("monitor_started", extra={"metrics": f"{server.url}{METRICS}"})
+        logger.info("monitor_started", extra={"page": f"{server.url}/", "metrics": f"{server.url}{METRICS}"})
         with stopping_on_signals(monitor.stop):
             monitor.run((*chores.build_jobs(), *judge_chores.build_jobs(), *check_chores.build_jobs()))
 
@@ -166,7 +164,3 @@ def _check_broker(broker: Publisher) -> None:
 def _check_postgres(engine: Engine) -> None:
     with translating_losses(), engine.connect() as connection:
         connection.execute(text("SELECT 1"))
-
-
-def _introduce(_accept: str) -> Response:
-    return Response(200, PLAIN, f"ragsonde monitor: series at {METRICS}\n".encode())

@@ -40,7 +40,7 @@ from ragsonde.receiver.publishing import SharedPublishers
 from ragsonde.receiver.request_parser import Reception
 from ragsonde.settings import read_settings
 from ragsonde.settings.effective import hash_settings
-from ragsonde.settings.secrets import read_secret
+from ragsonde.settings.secrets import build_token_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +133,9 @@ def run_receiver(settings: Settings, *, broker_url: str) -> None:
                 gate=Gate(
                     pages=tuple(pages),
                     max_body_bytes=settings.max_body_bytes,
-                    read_token=build_token_reader(settings),
+                    read_token=build_token_reader(
+                        settings.receiver.token, settings.receiver.token_file, key="receiver.token_file"
+                    ),
                 ),
                 log=log,
             ),
@@ -165,19 +167,6 @@ class SeriesTally:
         """So many messages came to this."""
         if number:
             self._series.add(RECEIVER_MESSAGES, number, outcome=outcome.value)
-
-
-def build_token_reader(settings: Settings) -> Callable[[], str | None]:
-    """Tells the token in force, from its file where there is one; None where none is asked for.
-
-    Raises:
-        ConfigError: the file cannot be read or is empty, now or when it is read again.
-    """
-    token, path = settings.receiver.token, settings.receiver.token_file
-    if path is None:
-        return lambda: token.get_secret_value() if token else None
-    read_secret(path, key="receiver.token_file")
-    return lambda: read_secret(path, key="receiver.token_file").get_secret_value()
 
 
 def build_broker_check(publisher: Publisher) -> Callable[[], str | None]:

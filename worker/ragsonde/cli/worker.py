@@ -23,6 +23,7 @@ from ragsonde.exposition.http import serve
 from ragsonde.intake.foreign_queues import list_foreign
 from ragsonde.intake.publisher import Publisher
 from ragsonde.settings import read_settings
+from ragsonde.settings.secrets import build_token_reader
 from ragsonde_schemas.errors import BrokerLostError, SetupError
 
 if TYPE_CHECKING:
@@ -103,7 +104,13 @@ def run_worker(settings: Settings, connections: Connections, *, may_share: bool)
             stack.enter_context(worker_presence(settings.data_dir, broker_url=connections.broker_url))
         declare_topology(connections.broker_url, foreign=list_foreign(settings.queues), may_share=may_share)
         server = serve(
-            settings.host, settings.ports.worker_metrics, routes=parts.routes, allow_remote=settings.insecure
+            settings.host,
+            settings.ports.worker_metrics,
+            routes=parts.routes,
+            read_token=build_token_reader(
+                settings.metrics.token, settings.metrics.token_file, key="metrics.token_file"
+            ),
+            allow_remote=settings.insecure or settings.metrics.asks_for_token,
         )
         stack.callback(server.close)
         logger.info("worker_started", extra={"metrics": f"{server.url}/metrics", "threads": settings.threads})

@@ -14,7 +14,8 @@ from socketserver import BaseRequestHandler, TCPServer
 from threading import BoundedSemaphore, Thread
 from typing import Any, NamedTuple
 
-from ragsonde_schemas.errors import SetupError
+from ragsonde_schemas.errors import RagsondeError, SetupError
+from ragsonde_schemas.token import shows_token
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +26,8 @@ REQUEST_TIMEOUT_SECONDS = 5.0
 MAX_THREADS = 8
 SLOT_TIMEOUT_SECONDS = 1.0
 """How long a new connection may hold up the others while all threads are taken; then it is closed."""
+_PROBES = "/health/"
+"""Probes have no token; these paths tell no more than that something is well or not."""
 _PORTS_TRIED = 100
 _HIGHEST_PORT = 65535
 
@@ -39,6 +42,9 @@ class Response(NamedTuple):
 
 Route = Callable[[str], Response]
 """Answers a GET; the argument is the Accept header."""
+
+TokenReader = Callable[[], str | None]
+"""The token in force, None where none is asked for; it raises where the token cannot be read."""
 
 
 class HttpServer:
@@ -78,6 +84,7 @@ def serve(
     port: int,
     *,
     routes: Mapping[str, Route],
+    read_token: TokenReader = lambda: None,
     search_free_port: bool = True,
     allow_remote: bool = False,
 ) -> HttpServer:
@@ -87,6 +94,7 @@ def serve(
         host: an address of this machine.
         port: the port wanted; 0 for any.
         routes: path to what answers it; every other path is a 404.
+        read_token: what every path but those of probes asks for, read anew for each request.
         search_free_port: take the next free port where the wanted one is taken.
         allow_remote: listen on an address that other machines reach.
 
@@ -95,13 +103,13 @@ def serve(
     """
     if not allow_remote and not _is_loopback(host):
         raise SetupError(
-            f"{host} is reached by other machines and the pages ask for no password: listen on 127.0.0.1 "
-            "behind a proxy, or set insecure: true where the network is trusted"
+            f"{host} is reached by other machines and nothing asks for a token: set metrics.token_file, "
+            "listen on 127.0.0.1 behind a proxy, or set insecure: true where the network is trusted"
         )
     last = min(port + _PORTS_TRIED, _HIGHEST_PORT + 1) if search_free_port and port else port + 1
     for candidate in range(port, last):
         try:
-            return HttpServer(_Server(host, candidate, routes=routes))
+            return HttpServer(_Server(host, candidate, routes=routes, read_token=read_token))
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise SetupError(f"cannot listen on {host} port {candidate}: {error.strerror}") from error
@@ -120,11 +128,23 @@ class _Server(TCPServer):
     allow_reuse_address = True
     request_queue_size = 32
 
-    def __init__(self, host: str, port: int, *, routes: Mapping[str, Route]) -> None:
+    def __init__(self, host: str, port: int, *, routes: Mapping[str, Route], read_token: TokenReader) -> None:
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.routes = dict(routes)
+        self._read_token = read_token
         self._slots = BoundedSemaphore(MAX_THREADS)
         super().__init__((host, port), _Exchange)
+
+    def admits(self, path: str, *, authorization: str) -> bool:
+        """True when a path is a probe's, or the token was shown; where it cannot be read, False."""
+        if path.startswith(_PROBES):
+            return True
+        try:
+            token = self._read_token()
+        except RagsondeError:
+            logger.exception("token_unreadable")
+            return False
+        return token is None or shows_token(authorization, token=token)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the base declares it
         if not self._slots.acquire(timeout=SLOT_TIMEOUT_SECONDS):
@@ -165,13 +185,16 @@ class _Exchange(BaseRequestHandler):
             return _say(HTTPStatus.BAD_REQUEST), True
         if method not in {"GET", "HEAD"}:
             return _say(HTTPStatus.METHOD_NOT_ALLOWED), True
-        route = self.server.routes.get(target.partition("?")[0])
+        path = target.partition("?")[0]
+        route = self.server.routes.get(path)
         if route is None:
             return _say(HTTPStatus.NOT_FOUND), method == "GET"
+        if not self.server.admits(path, authorization=_join_header("authorization", header_lines)):
+            return _say(HTTPStatus.UNAUTHORIZED), method == "GET"
         try:
             return route(_join_header("accept", header_lines)), method == "GET"
         except Exception:
-            logger.exception("http_route_failed", extra={"path": target.partition("?")[0]})
+            logger.exception("http_route_failed", extra={"path": path})
             return _say(HTTPStatus.INTERNAL_SERVER_ERROR), method == "GET"
 
     def _send(self, response: Response, *, has_body: bool) -> None:
@@ -187,6 +210,8 @@ class _Exchange(BaseRequestHandler):
         ]
         if status is HTTPStatus.METHOD_NOT_ALLOWED:
             lines.append("Allow: GET, HEAD")
+        if status is HTTPStatus.UNAUTHORIZED:
+            lines.append('WWW-Authenticate: Bearer realm="ragsonde"')
         head = "\r\n".join([*lines, "", ""]).encode("latin-1")
         self.request.settimeout(REQUEST_TIMEOUT_SECONDS)
         self.request.sendall(head + response.body if has_body else head)

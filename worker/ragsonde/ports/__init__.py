@@ -3,6 +3,7 @@
 from ragsonde.ports.judges import AssessmentCache, Budgets, CheckStore, Judge, PaidJudge, SampleRates
 from ragsonde.ports.stores import ParkingStore, SpanBuffer, SuspectStore, TraceStore
 from ragsonde.ports.telling import ScoreSink
+from ragsonde.ports.watching import Watching
 from ragsonde.ports.work import Clock, Insist, Isolation, Resolver
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "SpanBuffer",
     "SuspectStore",
     "TraceStore",
+    "Watching",
 ]

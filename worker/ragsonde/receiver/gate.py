@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import logging
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -20,6 +19,7 @@ from ragsonde.receiver.answers import (
     refuse,
 )
 from ragsonde_schemas.errors import RagsondeError
+from ragsonde_schemas.token import shows_token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -99,7 +99,8 @@ class Gate:
             logger.exception("token_unreadable")
             return _refuse(head, HTTPStatus.SERVICE_UNAVAILABLE, problem)
         if token is not None:
-            return None if _shows(head, token=token) else _ask_for_token(head)
+            authorization = head.headers.get("authorization", "")
+            return None if shows_token(authorization, token=token) else _ask_for_token(head)
         if head.method == "POST" and "origin" in head.headers:
             # without a token, any page that is open in a browser on this machine could post here
             problem = (
@@ -138,13 +139,6 @@ class Gate:
             "or raise max_body_bytes"
         )
         return _refuse(head, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, problem)
-
-
-def _shows(head: RequestHead, *, token: str) -> bool:
-    scheme, _, shown = head.headers.get("authorization", "").partition(" ")
-    # a header's bytes arrive as latin-1; compared in a time that does not tell how much of them is right
-    is_same = hmac.compare_digest(shown.strip().encode("latin-1", "replace"), token.encode())
-    return is_same and scheme.lower() == "bearer"
 
 
 def _ask_for_token(head: RequestHead) -> Answer:

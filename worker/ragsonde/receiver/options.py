@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Self
 
-from pydantic import AfterValidator, Field, SecretStr, model_validator
+from pydantic import Field, model_validator
 
+from ragsonde_schemas.token import Token
 from ragsonde_schemas.value import Value
-
-
-def _check_token(token: SecretStr | None) -> SecretStr | None:
-    if token is None:
-        return None
-    text = token.get_secret_value()
-    if not text or not all("!" <= character <= "~" for character in text):
-        raise ValueError("found an empty token or one with blanks or other characters than ASCII's")
-    return token
-
-
-Token = Annotated[SecretStr | None, AfterValidator(_check_token)]
 
 
 class ReceiverOptions(Value):

@@ -13,6 +13,7 @@ from ragsonde.assembly.closing import ClosingTimes
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeOptions
+from ragsonde.page.options import MetricsOptions, PageAuth, PageOptions
 from ragsonde.receiver.options import ReceiverOptions
 from ragsonde.scoring.table import DEFAULT_FORMULAS
 from ragsonde.settings.secrets import has_valid_port
@@ -39,6 +40,8 @@ OF_ONE_PROCESS = frozenset(
         "insecure",
         "log_format",
         "log_level",
+        "metrics",
+        "page",
         "ports",
         "prefetch_multiplier",
         "receiver",
@@ -103,7 +106,7 @@ class Ports(Value):
     """Where each process serves HTTP: the first port that is tried."""
 
     receiver: Port = Field(default=4318, description="the receiver's /v1/traces and /traces")
-    monitor: Port = Field(default=8321, description="the monitor's /metrics")
+    monitor: Port = Field(default=8321, description="the monitor's page and /metrics")
     worker_metrics: Port = Field(
         default=9321, description="/metrics and /health of a worker, or the next free"
     )
@@ -146,10 +149,14 @@ class Settings(Value):
         default_factory=ClosingTimes, description="when a trace whose spans come one by one is complete"
     )
     host: str = Field(default=LOOPBACK, description="address that the HTTP servers bind")
-    insecure: bool = Field(default=False, description="bind other addresses than loopback, without any token")
+    insecure: bool = Field(default=False, description="bind other addresses than loopback without any token")
     ports: Ports = Field(default_factory=Ports, description="ports of the HTTP servers")
     receiver: ReceiverOptions = Field(
         default_factory=ReceiverOptions, description="where traces are received over HTTP, and from whom"
+    )
+    page: PageOptions = Field(default_factory=PageOptions, description="who may read the monitor's page")
+    metrics: MetricsOptions = Field(
+        default_factory=MetricsOptions, description="who may scrape the workers' and the monitor's series"
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="the least severe events that are logged"
@@ -224,18 +231,31 @@ class Settings(Value):
         )
 
     def _check_host(self) -> Iterator[str]:
-        if not self.insecure and not is_loopback(self.host):
-            yield (
-                f"host: found {self.host}, which other machines can reach, and nothing asks for a token; "
-                "expected a loopback address, or set insecure: true where the network is trusted"
-            )
+        if self.insecure:
+            return
         own_host = self.receiver.host
-        if own_host and not self.insecure and not is_loopback(own_host) and not self.receiver.asks_for_token:
+        if not is_loopback(self.host) and (missing := self._list_missing_tokens()):
+            yield (
+                f"host: found {self.host}, which other machines can reach; expected {', '.join(missing)}, or "
+                "a loopback address, or insecure: true where the network is trusted"
+            )
+        if own_host and not is_loopback(own_host) and not self.receiver.asks_for_token:
             yield (
                 f"receiver: found host {own_host}, which other machines can reach, and no token; expected "
                 "receiver.token_file (or RAGSONDE_RECEIVER__TOKEN), or insecure: true where the network is "
                 "trusted"
             )
+
+    def _list_missing_tokens(self) -> list[str]:
+        """The settings that the HTTP servers of `host` lack to be reached by other machines."""
+        missing = []
+        if not self.metrics.asks_for_token:
+            missing.append("metrics.token_file for /metrics")
+        if self.page.auth is PageAuth.NONE:
+            missing.append("page.auth token or proxy_header for the page")
+        if self.receiver.host is None and not self.receiver.asks_for_token:
+            missing.append("receiver.token_file for the receiver")
+        return missing
 
 
 def is_loopback(host: str) -> bool:

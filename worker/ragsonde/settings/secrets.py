@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from ragsonde_schemas.errors import ConfigError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 HIDDEN = "****"
@@ -36,6 +37,23 @@ def read_secret(path: Path, *, key: str) -> SecretStr:
     if not text:
         raise ConfigError(f"{key}: {path} is empty; expected a file that holds the secret")
     return SecretStr(text)
+
+
+def build_token_reader(token: SecretStr | None, path: Path | None, *, key: str) -> Callable[[], str | None]:
+    """Tells the token in force, from its file where there is one; None where none is asked for.
+
+    Args:
+        token: as configured.
+        path: the file that holds it, read anew for every call, as it may be replaced.
+        key: of the setting that names the file.
+
+    Raises:
+        ConfigError: the file cannot be read or is empty, now or when it is read again.
+    """
+    if path is None:
+        return lambda: token.get_secret_value() if token else None
+    read_secret(path, key=key)
+    return lambda: read_secret(path, key=key).get_secret_value()
 
 
 def holds_password(url: str) -> bool:

@@ -1,0 +1,121 @@
+"""Who may read the page: decided before a view is chosen."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from itsdangerous import BadSignature, TimestampSigner
+from werkzeug.utils import redirect
+
+from ragsonde.page.options import PageAuth, PageOptions
+from ragsonde_schemas.errors import RagsondeError
+from ragsonde_schemas.token import is_same_token, shows_token
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from werkzeug import Request, Response
+
+logger = logging.getLogger(__name__)
+
+COOKIE = "ragsonde_session"
+SESSION_SECONDS = 12 * 3600
+"""A working day; after it the token is asked for again."""
+_SALT = "ragsonde.page.session"
+_READER = "reader"
+
+
+class Verdict(Enum):
+    """What becomes of a request."""
+
+    ADMITTED = auto()
+    MUST_LOG_IN = auto()
+    REFUSED = auto()
+    UNREADABLE = auto()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Authentication:
+    """Lets readers in.
+
+    Attributes:
+        options: as configured.
+        read_token: the token in force, read anew for each request; None where none is asked for. Where it
+            raises, nobody is let in.
+    """
+
+    options: PageOptions
+    read_token: Callable[[], str | None]
+
+    def judge_request(self, request: Request) -> Verdict:
+        """Whether the one who asks may read the page."""
+        match self.options.auth:
+            case PageAuth.NONE:
+                return Verdict.ADMITTED
+            case PageAuth.PROXY_HEADER:
+                return self._judge_proxy(request)
+            case PageAuth.TOKEN:
+                return self._judge_token(request)
+
+    def log_in(self, request: Request, *, shown: str, target: str) -> Response | None:
+        """A redirect that carries the session's cookie; None when what was shown is not the token."""
+        token = self._read()
+        if token is None or not is_same_token(shown.strip(), token):
+            logger.warning("page_login_refused", extra={"client": request.remote_addr})
+            return None
+        response = redirect(target, 303)
+        response.set_cookie(
+            COOKIE,
+            _sign_with(token).sign(_READER).decode(),
+            max_age=SESSION_SECONDS,
+            httponly=True,
+            samesite="Strict",
+            secure=request.is_secure,
+        )
+        return response
+
+    def log_out(self, *, target: str) -> Response:
+        """A redirect that takes the cookie away."""
+        response = redirect(target, 303)
+        response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
+        return response
+
+    def _judge_proxy(self, request: Request) -> Verdict:
+        """The header counts only from a proxy: anybody else could write it."""
+        is_named = bool(request.headers.get(self.options.header, "").strip())
+        return Verdict.ADMITTED if is_named and self._is_proxy(request.remote_addr) else Verdict.REFUSED
+
+    def _is_proxy(self, address: str | None) -> bool:
+        try:
+            client = ipaddress.ip_address(address or "")
+        except ValueError:
+            return False
+        return any(client in ipaddress.ip_network(proxy) for proxy in self.options.proxies)
+
+    def _judge_token(self, request: Request) -> Verdict:
+        token = self._read()
+        if token is None:
+            return Verdict.UNREADABLE
+        if shows_token(request.headers.get("Authorization", ""), token=token):
+            return Verdict.ADMITTED
+        try:
+            _sign_with(token).unsign(request.cookies.get(COOKIE, ""), max_age=SESSION_SECONDS)
+        except BadSignature:
+            return Verdict.MUST_LOG_IN
+        return Verdict.ADMITTED
+
+    def _read(self) -> str | None:
+        try:
+            return self.read_token()
+        except RagsondeError:
+            logger.exception("token_unreadable")
+            return None
+
+
+def _sign_with(token: str) -> TimestampSigner:
+    """The cookie holds no token, and a replaced token ends all sessions."""
+    return TimestampSigner(token, salt=_SALT)
