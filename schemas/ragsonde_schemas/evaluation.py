@@ -114,10 +114,10 @@ class Admission(Value):
     """What the store made of a trace.
 
     Attributes:
-        kind: `new` (first revision), `revision` (content changed), `duplicate` (nothing stored) or
-            `over_limit` (a fourth revision, not stored).
+        kind: `new` (first revision), `revision` (content changed), `duplicate` (nothing stored),
+            `over_limit` (a fourth revision, not stored) or `forgotten` (it was erased, and is not stored again).
         key: of the stored or found row; its day may be an earlier delivery's where the time was guessed.
-        revision: of that row.
+        revision: of that row; 0 where there is none.
         pending: keys of the evaluations that are still to be run, also those of a duplicate's row.
         superseded: how many score rows older revisions had.
     """

@@ -38,6 +38,8 @@ class LateEffect(StrEnum):
     """The trace holds as many spans or bytes, or has as many revisions, as are kept: not used."""
     EXPIRED = "expired"
     """The other spans of their trace had been dropped by retention: not used."""
+    FORGOTTEN = "forgotten"
+    """Their trace was erased: not kept."""
 
 
 class FilterCause(StrEnum):
@@ -47,6 +49,8 @@ class FilterCause(StrEnum):
     """No span of it says that anything was retrieved, asked of a model or answered."""
     JUDGE_CALL = "judge_call"
     """It is a call of one of our own judges."""
+    FORGOTTEN = "forgotten"
+    """It, its user or its session was erased."""
 
 
 class OpenRecordKey(Value):
@@ -80,12 +84,14 @@ class AbsorbedTrace:
         is_due: it can be closed now: `claim` it.
         new_spans: how many were not there before, or changed.
         refused_spans: how many were over the limit and are not kept.
+        is_forgotten: the trace was erased: none of them is kept.
     """
 
     trace_id: str
     is_due: bool
     new_spans: int
     refused_spans: int = 0
+    is_forgotten: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

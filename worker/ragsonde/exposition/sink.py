@@ -42,6 +42,7 @@ from ragsonde.exposition.series import (
 )
 from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.evaluation import EvaluationState
+from ragsonde_schemas.open_record import FilterCause
 from ragsonde_schemas.score import Score
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from ragsonde.ports import Clock
     from ragsonde_schemas.evaluation import Admission, EvaluationKey, EvaluationResult, PlannedEvaluation
     from ragsonde_schemas.judge_call import JudgeCall
-    from ragsonde_schemas.open_record import ClosingReason, FilterCause, LateEffect
+    from ragsonde_schemas.open_record import ClosingReason, LateEffect
     from ragsonde_schemas.trace import Trace
 
 logger = logging.getLogger(__name__)
@@ -97,7 +98,10 @@ class PrometheusSink:
 
     @_never_raises
     def on_admitted(self, trace: Trace, admission: Admission, planned: Sequence[PlannedEvaluation]) -> None:
-        """Counts a stored trace with the evaluations it was born with, or a duplicate."""
+        """Counts a stored trace with the evaluations it was born with, a duplicate, or an erased one."""
+        if admission.kind == FilterCause.FORGOTTEN:
+            self.series.add(TRACES_FILTERED, cause=FilterCause.FORGOTTEN)
+            return
         if not admission.is_stored:
             self.series.add(DUPLICATES, kind=admission.kind)
             return

@@ -37,6 +37,8 @@ def absorb(decoded: Decoded, stages: Stages) -> tuple[list[OpenRecordKey], list[
     for trace in absorbed:
         if trace.refused_spans:
             stages.sink.on_late_spans(LateEffect.OVER_LIMIT)
+        if trace.is_forgotten:
+            stages.sink.on_late_spans(LateEffect.FORGOTTEN)
     return [OpenRecordKey(trace_id=trace.trace_id) for trace in absorbed if trace.is_due], faults
 
 

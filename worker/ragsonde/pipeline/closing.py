@@ -116,6 +116,10 @@ def _admit_turn(
             placed = keep_place(trace, claimed)
             admission = admit(placed, stages, is_newest=True)
             place = describe_place(placed, admission, turn, claimed)
+            if admission.kind == "forgotten":
+                # its spans are gone, and what is known of it with them
+                done.admissions.append(admission)
+                continue
             done.admissions.append(admission)
             done.places.append(place)
             if admission.kind == "over_limit":

@@ -80,8 +80,14 @@ def absorb_spans(
         changed: list[OpenRecord] = []
         added: list[WrittenSpan] = []
         absorbed: list[AbsorbedTrace] = []
-        for record in read_records(locked):
-            addition = _choose_new(by_trace[record.trace_id], known, record=record, times=how.times)
+        kept = {record.trace_id: record for record in read_records(locked)}
+        for trace_id, group in by_trace.items():
+            record = kept.get(trace_id)
+            if record is None:
+                forgotten = AbsorbedTrace(trace_id=trace_id, is_due=False, new_spans=0, is_forgotten=True)
+                absorbed.append(forgotten)
+                continue
+            addition = _choose_new(group, known, record=record, times=how.times)
             updated = _update(record, addition, is_whole=record.trace_id in whole, how=how)
             if updated is not record:
                 changed.append(updated)

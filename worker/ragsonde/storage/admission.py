@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.result_rows import JudgedResult, insert_calls, insert_results, sum_spending
+from ragsonde.storage.tombstones import (
+    HOLD_OFF,
+    Named,
+    list_names,
+    read_forgotten,
+    refuse_trace,
+    select_forgotten,
+)
 from ragsonde.storage.trace_rows import (
     INSERT_TRACE,
     INSERT_TRACE_TEXT,
@@ -26,7 +34,7 @@ from ragsonde_schemas.evaluation import Admission, EvaluationKey, EvaluationStat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from psycopg import Connection
+    from psycopg import Connection, Cursor
     from psycopg.rows import TupleRow
     from sqlalchemy import Engine
 
@@ -121,8 +129,13 @@ def admit_trace(
         require_birth(evaluation.state, judge=evaluation.judge)
     key = trace.key
     with pipelined_transaction(engine) as connection:
+        connection.execute(HOLD_OFF)
         connection.execute(_LOCK, {"lock": hash_record(key)})
+        asked = _ask_forgotten(connection, trace)
         stored = _find_revisions(connection, trace)
+        if forgotten := read_forgotten(asked):
+            refuse_trace(connection, trace.trace_id, app=trace.app, forgotten=forgotten)
+            return Admission(kind="forgotten", key=key, revision=0)
         # a delivery may be an old one come again; what was gathered from spans is what is known by now
         twins = [row for row in stored[:1] if row.counts] if is_newest else stored
         twin = next((row for row in twins if row.content_hash == trace.content_hash), None)
@@ -168,6 +181,24 @@ def hash_record(key: TraceKey) -> int:
 
 
 def _find_revisions(connection: Connection[TupleRow], trace: Trace) -> list[_Stored]:
+def _ask_forgotten(connection: Connection[TupleRow], trace: Trace) -> Cursor[TupleRow]:
+    values = [
+        (kind, value)
+        for kind, value in (
+            (Named.TRACE, trace.trace_id),
+            (Named.USER, trace.user_id),
+            (Named.SESSION, trace.session_id),
+        )
+        if value is not None
+    ]
+    return select_forgotten(
+        connection,
+        list_names(values, app=trace.app),
+        occurred_at=trace.occurred_at,
+        is_guessed=trace.occurred_at_guessed,
+    )
+
+
     """The stored revisions, newest first; for a guessed time those of the day before too."""
     last_day = trace.key.day
     parameters = {

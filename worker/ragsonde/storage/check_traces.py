@@ -27,6 +27,9 @@ DAYS_OF_SCORES = 35
 DAYS_OF_RESULTS = 400
 """As long as `ragsonde cost` looks back."""
 
+_SELECT_KEPT = f"{SELECT_TRACE} FOR KEY SHARE OF t"
+"""Who erases the trace waits until its copy is there, and erases that too."""
+
 _CANDIDATES = """
 WITH newest AS (
     SELECT trace_id, app, record_key, revision, day, content_hash, occurred_at FROM trace
@@ -42,8 +45,8 @@ GROUP BY n.trace_id, n.app, n.record_key, n.revision, n.day, n.content_hash, n.o
 ORDER BY n.occurred_at DESC, n.trace_id
 """
 _ADD = """
-INSERT INTO check_set (app, trace_id, content_hash, chosen_at, is_active, trace)
-VALUES (%(app)s, %(trace_id)s, %(content_hash)s, %(now)s, true, %(trace)s::jsonb)
+INSERT INTO check_set (app, trace_id, content_hash, chosen_at, is_active, trace, user_id, session_id)
+VALUES (%(app)s, %(trace_id)s, %(content_hash)s, %(now)s, true, %(trace)s::jsonb, %(user_id)s, %(session_id)s)
 ON CONFLICT DO NOTHING
 RETURNING id
 """
@@ -155,7 +158,7 @@ def add_checks(engine: Engine, candidates: Sequence[Candidate], *, now: datetime
     added = 0
     for candidate in candidates:
         with pipelined_transaction(engine) as connection:
-            row = connection.cursor(row_factory=dict_row).execute(SELECT_TRACE, candidate.row).fetchone()
+            row = connection.cursor(row_factory=dict_row).execute(_SELECT_KEPT, candidate.row).fetchone()
             if row is None or not row["has_texts"]:
                 continue
             trace = rebuild_trace(row)
@@ -165,6 +168,8 @@ def add_checks(engine: Engine, candidates: Sequence[Candidate], *, now: datetime
                 "content_hash": trace.content_hash,
                 "now": now,
                 "trace": encode_check_trace(trace),
+                "user_id": trace.user_id,
+                "session_id": trace.session_id,
             }
             added += len(connection.execute(_ADD, columns).fetchall())
     return added

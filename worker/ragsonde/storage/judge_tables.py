@@ -86,6 +86,7 @@ class CheckTraceRow(Tables):
 
     Attributes:
         trace: as JSON, without what names people; emptied when it leaves the set.
+        user_id, session_id: as in `trace`, null where unknown: by them it is found to be erased.
     """
 
     __tablename__ = "check_set"
@@ -100,6 +101,8 @@ class CheckTraceRow(Tables):
     chosen_at: Mapped[datetime]
     is_active: Mapped[bool]
     trace: Mapped[dict[str, Any]]
+    user_id: Mapped[str | None]
+    session_id: Mapped[str | None]
 
 
 class CheckResultRow(Tables):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 
+from ragsonde.storage.tombstones import HOLD_OFF, name_trace_column
 from ragsonde.storage.trace_rows import to_utc
 from ragsonde_schemas.open_record import AdmittedRecord, ClosingReason
 
@@ -29,11 +30,15 @@ _COLUMNS = (
     " queued_until"
 )
 
+_IS_FORGOTTEN, _FORGOTTEN_COLUMNS = name_trace_column("given.trace_id")
+
 _LOCK = f"""
 INSERT INTO open_record ({_COLUMNS}, claims, unfinished_claims, admitted)
 SELECT trace_id, %(format)s, '', %(now)s, %(now)s, %(now)s, false, false, false, 0, 0, 0, 0, 0, NULL, 'quiet',
     NULL, NULL, 0, 0, '[]'
 FROM unnest(%(trace_ids)s::text[]) AS given(trace_id)
+WHERE NOT {_IS_FORGOTTEN}
+ORDER BY trace_id
 ON CONFLICT (trace_id) DO UPDATE SET trace_id = excluded.trace_id
 RETURNING {_COLUMNS}
 """  # noqa: S608  # constants of this file
@@ -151,8 +156,13 @@ class Claim:
 def lock_records(
     connection: Connection[TupleRow], trace_ids: Sequence[str], *, format_name: str, now: datetime
 ) -> Cursor[TupleRow]:
-    """Asks for the records of sorted ids, new where there was none; locked until the transaction ends."""
-    return connection.execute(_LOCK, {"trace_ids": list(trace_ids), "format": format_name, "now": now})
+    """Asks for the records of the ids, new where there was none; locked until the transaction ends.
+
+    Of a trace that was erased there is none.
+    """
+    connection.execute(HOLD_OFF)
+    columns = {"trace_ids": list(trace_ids), "format": format_name, "now": now, **_FORGOTTEN_COLUMNS}
+    return connection.execute(_LOCK, columns)
 
 
 def read_records(cursor: Cursor[TupleRow]) -> list[OpenRecord]:

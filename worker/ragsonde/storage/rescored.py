@@ -41,6 +41,14 @@ RETURNING s.scorer
 """
 """Scale and threshold are no part of a version: they change how the same raw score is told."""
 
+_KEEP = """
+SELECT FROM evaluation
+WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
+  AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
+FOR KEY SHARE
+"""
+"""Who erases it waits until its scores are there, and erases them too."""
+
 _ACTIVATE = """
 INSERT INTO scorer_version (scorer, version, is_active, changed_at)
 VALUES (%(scorer)s, %(version)s, true, %(now)s)
@@ -76,7 +84,8 @@ class Written(NamedTuple):
 def store_rescored(engine: Engine, rescored: Sequence[RescoredEvaluation]) -> Written:
     """Stores a batch in one transaction; doing it again changes nothing.
 
-    Rows of another version stay. A row of the same version keeps its raw score.
+    Rows of another version stay. A row of the same version keeps its raw score. Of an evaluation that was
+    erased meanwhile nothing is stored.
 
     Raises:
         DatabaseLostError: nothing was stored, or it is not known; call again.
@@ -90,6 +99,8 @@ def store_rescored(engine: Engine, rescored: Sequence[RescoredEvaluation]) -> Wr
                 "fingerprint": one.key.fingerprint,
                 "now": one.judged_at - _BEFORE_ITS_JUDGING,
             }
+            if connection.execute(_KEEP, identity).fetchone() is None:
+                continue
             scores = [outcome for outcome in one.outcomes if isinstance(outcome, Score)]
             changed = connection.execute(_REVALUE, {**identity, **_list_values(scores)})
             result = EvaluationResult(

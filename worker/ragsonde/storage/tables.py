@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
+from ragsonde.storage.erasure_tables import TombstoneRow, TombstoneSaltRow
 from ragsonde.storage.judge_tables import (
     CheckResultRow,
     CheckTraceRow,
@@ -64,6 +65,8 @@ __all__ = [
     "Tables",
     "TraceRow",
     "TraceTextRow",
+    "TombstoneRow",
+    "TombstoneSaltRow",
 ]
 
 REVISION_KEY = ("trace_id", "app", "record_key", "revision", "day")

@@ -74,7 +74,7 @@ TRACES_FILTERED = Declaration(
     name="traces_filtered_total",
     kind=Kind.COUNTER,
     help="Traces that were read and not stored; not_rag: no span tells of retrieval or a model; judge_call: "
-    "a call of one of our own judges.",
+    "a call of one of our own judges; forgotten: it, its user or its session was erased.",
     labels=("cause",),
     born=FILTER_CAUSES,
 )
