@@ -2,8 +2,7 @@ import pytest
 
 from fakes.clock import NOON
 from ragsonde.cli.story import tell_history
-from ragsonde.storage.gathered_spans import GatheredSpans
-from ragsonde.storage.history import TraceHistory
+from ragsonde_schemas.history import GatheredSpans, TraceHistory
 from ragsonde_schemas.open_record import ClosingReason
 
 

@@ -11,11 +11,10 @@ from ragsonde.judging.options import JudgeKind, JudgeOptions
 from ragsonde.judging.table import build_judges
 from ragsonde.pipeline.judging import judge_and_score
 from ragsonde.scoring.table import build_scorers
-from ragsonde.storage.gathered_spans import GatheredSpans
-from ragsonde.storage.history import EvaluationHistory, RevisionHistory, TraceHistory
 from ragsonde_schemas.assessment import Assessment, ContextVerdict, Level
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import EvaluationKey, EvaluationState
+from ragsonde_schemas.history import EvaluationHistory, GatheredSpans, RevisionHistory, TraceHistory
 from ragsonde_schemas.open_record import ClosingReason
 from ragsonde_schemas.trace import Extraction
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ragsonde.settings import Settings
-    from ragsonde.storage.history import RevisionHistory, TraceHistory
     from ragsonde_schemas.evaluation import EvaluationResult
+    from ragsonde_schemas.history import RevisionHistory, TraceHistory
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,10 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from ragsonde.storage.gathered_spans import GatheredSpans
-    from ragsonde.storage.history import EvaluationHistory, RevisionHistory, TraceHistory
-    from ragsonde.storage.parking_store import ParkedMessage
     from ragsonde_schemas.assessment import Assessment, ContextVerdict
+    from ragsonde_schemas.history import (
+        EvaluationHistory,
+        GatheredSpans,
+        ParkedMessage,
+        RevisionHistory,
+        TraceHistory,
+    )
     from ragsonde_schemas.score import Outcome
     from ragsonde_schemas.trace import Trace
 

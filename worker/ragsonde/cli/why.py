@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from ragsonde.cli.asking_again import Answer
-    from ragsonde.storage.history import TraceHistory
+    from ragsonde_schemas.history import TraceHistory
 
 EXAMPLES = (
     ("ragsonde why 4bf92f3577b34da6a3ce929d0e0e4736", "the whole story of a trace"),

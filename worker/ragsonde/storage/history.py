@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, func, select
 
 from ragsonde.storage.engine import translating_losses
-from ragsonde.storage.gathered_spans import GatheredSpans, find_gathered_spans
-from ragsonde.storage.parking_store import ParkedMessage, find_parked
+from ragsonde.storage.gathered_spans import find_gathered_spans
+from ragsonde.storage.parking_store import find_parked
 from ragsonde.storage.result_rows import rebuild_assessment, rebuild_call, rebuild_outcome
 from ragsonde.storage.tables import (
     EVALUATION_KEY,
@@ -24,18 +24,18 @@ from ragsonde.storage.tables import (
     TraceTextRow,
 )
 from ragsonde.storage.trace_rows import rebuild_trace, to_utc
-from ragsonde_schemas.assessment import Assessment
-from ragsonde_schemas.errors import Cause
-from ragsonde_schemas.evaluation import EvaluationKey, EvaluationState
-from ragsonde_schemas.judge_call import JudgeCall
-from ragsonde_schemas.score import Outcome
-from ragsonde_schemas.trace import Trace, TraceKey
-from ragsonde_schemas.value import Value
+from ragsonde_schemas.evaluation import EvaluationKey
+from ragsonde_schemas.history import EvaluationHistory, RevisionHistory, TraceHistory
+from ragsonde_schemas.trace import TraceKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection, Engine
+
+    from ragsonde_schemas.assessment import Assessment
+    from ragsonde_schemas.judge_call import JudgeCall
+    from ragsonde_schemas.score import Outcome
 
     Row = Mapping[str, Any]
 
@@ -43,80 +43,6 @@ _SIMILAR_PERIOD = timedelta(days=30)
 """No index helps to find a part of an id: only so many days are read for it."""
 
 _TEXTS = ("query", "retrieval_query", "turns", "contexts", "answer", "reference")
-
-
-class EvaluationHistory(Value):
-    """One evaluation as it stands.
-
-    Attributes:
-        attempts: failures that were the trace's own.
-        starts: how often a worker took it up.
-        unfinished_starts: of these, since a run last ended in a transaction.
-        next_attempt_at: when it is due, where it waits.
-        lease_until: until when it is somebody's, where it runs.
-        calls: of all its runs; None where it had none.
-        tokens_in, tokens_out, cost_usd: of those that were answered; None = not known.
-        replies: the calls of all its runs, oldest first, as far as they are still kept.
-        assessment: likewise with all calls.
-        outcomes: of all scorers, by name and version.
-    """
-
-    key: EvaluationKey
-    state: EvaluationState
-    cause: Cause | None
-    attempts: int
-    starts: int
-    unfinished_starts: int
-    sample_rate: float
-    created_at: datetime
-    finished_at: datetime | None
-    next_attempt_at: datetime | None
-    lease_until: datetime | None
-    calls: int | None
-    tokens_in: int | None
-    tokens_out: int | None
-    cost_usd: float | None
-    replies: tuple[JudgeCall, ...]
-    assessment: Assessment | None
-    outcomes: tuple[Outcome, ...]
-
-
-class RevisionHistory(Value):
-    """One revision of a record.
-
-    Attributes:
-        admitted_at: when it was stored.
-        trace: None where its texts have been dropped.
-        evaluations: by judge.
-    """
-
-    key: TraceKey
-    revision: int
-    content_hash: str
-    admitted_at: datetime
-    occurred_at: datetime
-    occurred_at_guessed: bool
-    claimed_occurred_at: str | None
-    environment: str
-    release: str
-    variant: str
-    trace: Trace | None
-    evaluations: tuple[EvaluationHistory, ...]
-
-
-class TraceHistory(Value):
-    """All that is stored under one trace id.
-
-    Attributes:
-        revisions: by app, record, day and number.
-        parked: messages, newest first.
-        spans: where the trace came in spans that are still kept.
-    """
-
-    trace_id: str
-    revisions: tuple[RevisionHistory, ...]
-    parked: tuple[ParkedMessage, ...]
-    spans: GatheredSpans | None = None
 
 
 def read_history(engine: Engine, trace_id: str, *, app: str | None = None) -> TraceHistory:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import string
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import LargeBinary, func, literal, or_, select
@@ -18,9 +17,11 @@ from ragsonde.storage.tables import ParkedMessageRow
 from ragsonde.storage.trace_rows import to_utc
 from ragsonde_schemas.envelope import Envelope
 from ragsonde_schemas.errors import ParkReason
-from ragsonde_schemas.value import Value
+from ragsonde_schemas.history import ParkedMessage
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from sqlalchemy import ColumnElement, Engine
 
     from ragsonde.ports import Clock
@@ -29,35 +30,6 @@ logger = logging.getLogger(__name__)
 
 _OTLP_ID_DIGITS = 32
 _MOST_SHOWN = 50
-
-
-class ParkedMessage(Value):
-    """A parked message without its body.
-
-    Attributes:
-        id: its number in the parking.
-        where: path inside the message, or `body`.
-        body_bytes: the size of the body as it was delivered.
-        kept_bytes: how much of it is kept.
-    """
-
-    id: int
-    message_key: str
-    reason: ParkReason
-    where: str
-    message: str
-    queue: str
-    message_id: str | None
-    content_type: str | None
-    received_at: datetime
-    parked_at: datetime
-    body_bytes: int
-    kept_bytes: int
-
-    @property
-    def is_replayable(self) -> bool:
-        """True when the whole body is kept."""
-        return self.kept_bytes == self.body_bytes
 
 
 class PostgresParkingStore:
