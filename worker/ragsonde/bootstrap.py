@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ragsonde.celery_app import build_celery_app
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.health import Health
-from ragsonde.exposition.labels import judge_label, scorer_label
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import build_routes
 from ragsonde.exposition.series import (
@@ -50,6 +49,7 @@ from ragsonde.storage.suspect_store import PostgresSuspectStore
 from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde.tasks import register_tasks
 from ragsonde_schemas.errors import ConfigError
+from ragsonde_schemas.stream_labels import judge_label, scorer_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

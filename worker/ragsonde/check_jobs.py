@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ragsonde.exposition.labels import judge_label, scorer_label
 from ragsonde.exposition.series import JUDGE_CHECK_AGE, JUDGE_DRIFT, JUDGE_DRIFT_STDERR, JUDGE_EPOCH
 from ragsonde.monitor import Job
 from ragsonde.pipeline.checking import measure_drift
@@ -20,6 +19,7 @@ from ragsonde.storage.check_traces import (
     read_check_scores,
 )
 from ragsonde.storage.judge_epochs import count_answers, read_epochs, turn_epoch
+from ragsonde_schemas.stream_labels import judge_label, scorer_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ragsonde.budget_forecast import NEARLY_SPENT, measure_spent
-from ragsonde.exposition.labels import judge_label
 from ragsonde.exposition.series import (
     JUDGE_AGREEMENT,
     JUDGE_BUDGET_RATIO,
@@ -27,6 +26,7 @@ from ragsonde.storage.spending import read_spent
 from ragsonde.storage.stale_reservations import release_stale_reservations
 from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.spending import Period
+from ragsonde_schemas.stream_labels import judge_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

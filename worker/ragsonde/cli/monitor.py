@@ -30,12 +30,12 @@ from ragsonde.judge_jobs import JUDGE_JOB_NAMES, JudgeChores
 from ragsonde.judging.table import build_judges
 from ragsonde.monitor import Monitor
 from ragsonde.monitor_jobs import JOB_NAMES, Chores, MonitorOptions
-from ragsonde.plugins import load_judge_kinds
+from ragsonde.plugins import load_formulas, load_judge_kinds
+from ragsonde.scoring.table import build_scorers
 from ragsonde.settings import read_settings
 from ragsonde.settings.effective import hash_settings
 from ragsonde.storage.engine import build_engine, translating_losses
 from ragsonde.storage.locks import try_job_lock
-from ragsonde.storage.watching import PostgresWatching
 from ragsonde_schemas.errors import DatabaseLostError
 
 if TYPE_CHECKING:
@@ -144,7 +144,13 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
                 {"broker": lambda: _check_broker(checked_broker), "postgres": lambda: _check_postgres(engine)}
             ),
         )
-        server = open_page(settings, watching=PostgresWatching(engine, clock=SystemClock()), routes=routes)
+        server = open_page(
+            settings,
+            engine=engine,
+            clock=SystemClock(),
+            scorers=build_scorers(settings.scorers, formulas=load_formulas()),
+            routes=routes,
+        )
         stack.callback(server.close)
         logger.info("monitor_started", extra={"page": f"{server.url}/", "metrics": f"{server.url}{METRICS}"})
         with stopping_on_signals(monitor.stop):

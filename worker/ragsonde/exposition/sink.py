@@ -7,7 +7,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from ragsonde.exposition.closed_labels import NO_CAUSE, OK
-from ragsonde.exposition.labels import exemplar_of, judge_label, scorer_label
+from ragsonde.exposition.labels import exemplar_of
 from ragsonde.exposition.series import (
     DUPLICATES,
     EMPTY_RETRIEVAL,
@@ -44,6 +44,7 @@ from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.open_record import FilterCause
 from ragsonde_schemas.score import Score
+from ragsonde_schemas.stream_labels import judge_label, scorer_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

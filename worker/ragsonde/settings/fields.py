@@ -38,6 +38,7 @@ OF_ONE_PROCESS = frozenset(
         "database_url_file",
         "host",
         "insecure",
+        "links",
         "log_format",
         "log_level",
         "metrics",
@@ -112,6 +113,16 @@ class Ports(Value):
     )
 
 
+class Links(Value):
+    """Where people go on from the page."""
+
+    trace: str | None = Field(
+        default=None,
+        pattern=r"^https?://\S*\{trace_id\}\S*$",
+        description="URL of a trace in your tracing tool, with {trace_id} where its id stands",
+    )
+
+
 class Settings(Value):
     """Everything that can be configured. Handed down as values; nothing below the top imports it."""
 
@@ -155,6 +166,7 @@ class Settings(Value):
         default_factory=ReceiverOptions, description="where traces are received over HTTP, and from whom"
     )
     page: PageOptions = Field(default_factory=PageOptions, description="who may read the monitor's page")
+    links: Links = Field(default_factory=Links, description="where people go on from the page")
     metrics: MetricsOptions = Field(
         default_factory=MetricsOptions, description="who may scrape the workers' and the monitor's series"
     )

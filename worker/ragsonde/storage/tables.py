@@ -63,10 +63,10 @@ __all__ = [
     "SpanRow",
     "SuspectRow",
     "Tables",
-    "TraceRow",
-    "TraceTextRow",
     "TombstoneRow",
     "TombstoneSaltRow",
+    "TraceRow",
+    "TraceTextRow",
 ]
 
 REVISION_KEY = ("trace_id", "app", "record_key", "revision", "day")
