@@ -16,6 +16,7 @@ from ragsonde.pipeline.judging import (
 )
 from ragsonde.pipeline.reading import read_message, read_traces
 from ragsonde.pipeline.stages import timed
+from ragsonde.pipeline.turns import claiming_in_turn
 from ragsonde.pipeline.waiting import choose_next_attempt, has_waited_too_long
 from ragsonde_schemas.decoded import Receipt
 from ragsonde_schemas.errors import (
@@ -103,29 +104,24 @@ def evaluate(key: EvaluationKey, stages: Stages) -> None:
     Raises:
         DatabaseLostError: call again; the claim looks first.
     """
-    # counted from before the claim: who waits for his turn must not outlive his lease
-    deadline = stages.clock.monotonic() + stages.deadline_seconds
-    claimed = stages.traces.claim(key)
-    if claimed is None:
-        return
+    with claiming_in_turn(stages.traces, key, stages.isolation) as claimed:
+        if claimed is not None:
+            _run_claimed(claimed, stages)
+
+
+def _run_claimed(claimed: ClaimedEvaluation, stages: Stages) -> None:
     if claimed.is_expired:
         _finish(claimed, expire_evaluation(claimed.trace, scorers=_choose_scorers(claimed, stages)), stages)
         return
     if claimed.unfinished_starts >= STARTS_BEFORE_FAILING:
-        fail(claimed, Cause.REPEATED_CRASH, "the process died twice while it ran this evaluation", stages)
-        raise RepeatedCrashError(key)
-    with stages.isolation.hold(alone=claimed.unfinished_starts > 1):
-        judge_claimed(claimed, stages, deadline=deadline)
+        message = "the process died twice while it ran this evaluation"
+        fail(claimed, Cause.REPEATED_CRASH, message, stages)
+        raise RepeatedCrashError(f"{message}: trace {claimed.key.trace.trace_id}, judge {claimed.key.judge}")
+    judge_claimed(claimed, stages, deadline=stages.clock.monotonic() + stages.deadline_seconds)
 
 
 def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float) -> None:
-    """Judges, scores and commits a claimed evaluation, or puts it back to waiting for its judge.
-
-    One whose deadline has passed while it waited for its turn is not begun: it is due again at once.
-    """
-    if stages.clock.monotonic() >= deadline:
-        postpone(claimed, stages, until=stages.clock.now(), cause=Cause.DEADLINE_EXCEEDED)
-        return
+    """Judges, scores and commits a claimed evaluation, or puts it back to waiting for its judge."""
     assignment = stages.assignments.get(claimed.key.judge)
     if assignment is None or assignment.judge.fingerprint != claimed.key.fingerprint:
         fail(
