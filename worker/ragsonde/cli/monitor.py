@@ -30,12 +30,14 @@ from ragsonde.judge_jobs import JUDGE_JOB_NAMES, JudgeChores
 from ragsonde.judging.table import build_judges
 from ragsonde.monitor import Monitor
 from ragsonde.monitor_jobs import JOB_NAMES, Chores, MonitorOptions
-from ragsonde.plugins import load_judge_kinds
+from ragsonde.plugins import load_formulas, load_judge_kinds
+from ragsonde.scoring.table import build_scorers
 from ragsonde.settings import read_settings
 from ragsonde.settings.effective import hash_settings
 from ragsonde.storage.engine import build_engine, translating_losses
 from ragsonde.storage.locks import try_job_lock
 from ragsonde.storage.watching import PostgresWatching
+from ragsonde.upkeep import UPKEEP_JOB_NAMES, Upkeep, build_text_rule, list_retention
 from ragsonde_schemas.errors import DatabaseLostError
 
 if TYPE_CHECKING:
@@ -92,7 +94,8 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
     Raises:
         SetupError: no port is free.
     """
-    series = Series(MONITOR_SERIES, known=KnownLabels(jobs=(*JOB_NAMES, *JUDGE_JOB_NAMES, *CHECK_JOB_NAMES)))
+    jobs = (*JOB_NAMES, *UPKEEP_JOB_NAMES, *JUDGE_JOB_NAMES, *CHECK_JOB_NAMES)
+    series = Series(MONITOR_SERIES, known=KnownLabels(jobs=jobs))
     series.state(CONFIG, hash=hash_settings(settings))
     series.state(BUILD, version=version("ragsonde"))
     with ExitStack() as stack:
@@ -107,15 +110,21 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(engine, name)
         )
         chores = Chores(
-            options=MonitorOptions(
-                retention_days=_list_retention(settings), queued_for_seconds=settings.lease_seconds
-            ),
+            options=MonitorOptions(queued_for_seconds=settings.lease_seconds),
             engine=engine,
             sweeping_broker=sweeping_broker,
             closing_broker=closing_broker,
             counting_broker=counting_broker,
             series=series,
             clock=SystemClock(),
+            should_pause=lambda: monitor.is_stopping,
+        )
+        scorers = build_scorers(settings.scorers, formulas=load_formulas())
+        upkeep = Upkeep(
+            engine=engine,
+            clock=SystemClock(),
+            retention_days=list_retention(settings),
+            texts=build_text_rule(settings, scorers=scorers),
             should_pause=lambda: monitor.is_stopping,
         )
         judges = build_judges(settings.judges, added=load_judge_kinds())
@@ -148,13 +157,8 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
         stack.callback(server.close)
         logger.info("monitor_started", extra={"page": f"{server.url}/", "metrics": f"{server.url}{METRICS}"})
         with stopping_on_signals(monitor.stop):
-            monitor.run((*chores.build_jobs(), *judge_chores.build_jobs(), *check_chores.build_jobs()))
-
-
-def _list_retention(settings: Settings) -> dict[str, int]:
-    """Days by table; a message that is suspected of crashes is forgotten with the parked ones."""
-    days: dict[str, int] = settings.retention_days.model_dump()
-    return {**days, "suspect": settings.retention_days.parked_message}
+            chore_lists = (chores, upkeep, judge_chores, check_chores)
+            monitor.run([job for one in chore_lists for job in one.build_jobs()])
 
 
 def _check_broker(broker: Publisher) -> None:
