@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from sqlalchemy import text
 
-from ragsonde.bootstrap import SystemClock
+from ragsonde.backfill_jobs import BACKFILL_JOB_NAMES, BackfillChores
+from ragsonde.bootstrap import SystemClock, build_assignments
 from ragsonde.check_jobs import CHECK_JOB_NAMES, CheckChores
 from ragsonde.cli.broker_connection import open_publisher
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
@@ -94,17 +95,17 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
     Raises:
         SetupError: no port is free.
     """
-    jobs = (*JOB_NAMES, *UPKEEP_JOB_NAMES, *JUDGE_JOB_NAMES, *CHECK_JOB_NAMES)
+    jobs = (*JOB_NAMES, *UPKEEP_JOB_NAMES, *JUDGE_JOB_NAMES, *CHECK_JOB_NAMES, *BACKFILL_JOB_NAMES)
     series = Series(MONITOR_SERIES, known=KnownLabels(jobs=jobs))
     series.state(CONFIG, hash=hash_settings(settings))
     series.state(BUILD, version=version("ragsonde"))
     with ExitStack() as stack:
         engine = build_engine(connections.database_url, application_name="ragsonde-monitor")
         stack.callback(engine.dispose)
-        # five connections: a slow publish keeps no trace open, and hides neither how deep the queues are nor
+        # six connections: a slow publish keeps no trace open, and hides neither how deep the queues are nor
         # that the broker is there
-        sweeping_broker, closing_broker, counting_broker, checking_broker, checked_broker = (
-            open_publisher(connections.broker_url, stack) for _ in range(5)
+        sweeping_broker, closing_broker, counting_broker, checking_broker, checked_broker, filling_broker = (
+            open_publisher(connections.broker_url, stack) for _ in range(6)
         )
         monitor = Monitor(
             series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(engine, name)
@@ -146,6 +147,15 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             series=series,
             clock=SystemClock(),
         )
+        backfill_chores = BackfillChores(
+            engine=engine,
+            assignments=build_assignments(settings, scorers=scorers, judges=judges),
+            broker=filling_broker,
+            queued_for_seconds=settings.lease_seconds,
+            series=series,
+            clock=SystemClock(),
+            should_pause=lambda: monitor.is_stopping,
+        )
         routes = build_routes(
             series,
             live=Health({"loop": monitor.find_stopped_loop}),
@@ -157,7 +167,7 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
         stack.callback(server.close)
         logger.info("monitor_started", extra={"page": f"{server.url}/", "metrics": f"{server.url}{METRICS}"})
         with stopping_on_signals(monitor.stop):
-            chore_lists = (chores, upkeep, judge_chores, check_chores)
+            chore_lists = (chores, upkeep, judge_chores, check_chores, backfill_chores)
             monitor.run([job for one in chore_lists for job in one.build_jobs()])
 
 

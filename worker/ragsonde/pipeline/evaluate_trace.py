@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragsonde.pipeline.absorbing import absorb
 from ragsonde.pipeline.admitting import admit, describe_fault, park
-from ragsonde.pipeline.asking import find_given, may_ask, postpone, tell_calls
+from ragsonde.pipeline.asking import RETIRED_DELAY, find_given, may_ask, postpone, tell_calls
 from ragsonde.pipeline.closing import close_sparing_others
 from ragsonde.pipeline.judging import (
     STARTS_BEFORE_FAILING,
@@ -124,6 +124,11 @@ def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float
     """Judges, scores and commits a claimed evaluation, or puts it back to waiting for its judge."""
     assignment = stages.assignments.get(claimed.key.judge)
     if assignment is None or assignment.judge.fingerprint != claimed.key.fingerprint:
+        if claimed.backfill_id is not None:
+            # workers may have the new settings one after the other; the monitor pauses what no settings name
+            until = stages.clock.now() + RETIRED_DELAY
+            postpone(claimed, stages, until=until, cause=Cause.JUDGE_RETIRED)
+            return
         fail(
             claimed,
             Cause.JUDGE_RETIRED,
@@ -193,4 +198,5 @@ def _finish(claimed: ClaimedEvaluation, result: EvaluationResult, stages: Stages
     if state is EvaluationState.SUPERSEDED:
         stages.sink.on_superseded(result)
     elif state is not None:
-        stages.sink.on_finished(claimed.trace, claimed.key, result)
+        tell = stages.sink.on_finished if claimed.backfill_id is None else stages.sink.on_backfilled
+        tell(claimed.trace, claimed.key, result)
