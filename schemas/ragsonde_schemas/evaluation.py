@@ -39,6 +39,15 @@ TRANSITIONS: dict[EvaluationState, frozenset[EvaluationState]] = {
     _S.SHED: frozenset({_S.SUPERSEDED}),
     _S.SUPERSEDED: frozenset(),
 }
+REOPENINGS: dict[EvaluationState, frozenset[EvaluationState]] = {_S.FAILED: frozenset({_S.WAITING})}
+"""What only a person's command does: no run, no message and no sweeper opens again what has ended."""
+
+LEFT_OUT: dict[EvaluationState, frozenset[EvaluationState]] = {
+    _S.SAMPLED_OUT: frozenset({_S.WAITING}),
+    _S.SHED: frozenset({_S.WAITING}),
+}
+"""What only a backfill does: it has judged what live traffic left out."""
+
 TERMINAL = frozenset(_S) - {_S.WAITING, _S.RUNNING}
 
 
@@ -95,10 +104,11 @@ class ClaimedEvaluation(Value):
     Attributes:
         unfinished_starts: starts, this one included, since a run last ended in a transaction.
         attempts: failures that were the trace's own.
-        waiting_since: when it was born; what has waited 24 h ends as error(judge_unavailable).
+        waiting_since: when it was born or reopened; after 24 h it ends as error(judge_unavailable).
         starts: starts so far, this one included: names this claim, which alone may end it.
         trace: read back from the store, sentences numbered again.
         is_expired: retention has dropped its texts: `trace` holds what is still known, and cannot be judged.
+        backfill_id: the backfill that it is run for; None = live traffic brought it.
     """
 
     key: EvaluationKey
@@ -108,6 +118,7 @@ class ClaimedEvaluation(Value):
     waiting_since: datetime
     starts: int = 1
     is_expired: bool = False
+    backfill_id: int | None = None
 
 
 class Admission(Value):

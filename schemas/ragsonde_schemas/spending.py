@@ -96,3 +96,5 @@ class Reservation(StrEnum):
     """the share of the hours until now is given out, the day has room: ask again in a later hour"""
     SPENT = "spent"
     """there is not enough left in this period"""
+    CAPPED = "capped"
+    """the backfill that it belongs to has not enough left of its own calls or dollars"""

@@ -18,6 +18,7 @@ class ListBroker:
     Attributes:
         published: keys, in order.
         batches: how many keys each publish had.
+        queues: to which queue each went.
         is_away: every call fails.
         refuses_publishing: only publishing fails: the broker went away in between.
     """
@@ -25,12 +26,14 @@ class ListBroker:
     def __init__(self, *, waiting: int = 0) -> None:
         self.published: list[WorkKey] = []
         self.batches: list[int] = []
+        self.queues: list[str] = []
         self.is_away = False
         self.refuses_publishing = False
         self._waiting = waiting
 
-    def publish_work(self, keys: Sequence[WorkKey]) -> None:
+    def publish_work(self, keys: Sequence[WorkKey], *, queue: str = "ragsonde.work") -> None:
         self._require_presence()
+        self.queues.append(queue)
         if self.refuses_publishing:
             raise BrokerLostError("amqp://127.0.0.1: not confirmed")
         self.published.extend(keys)

@@ -30,14 +30,17 @@ class FakeCheckStore:
         self.finished: dict[CheckKey, CheckResult] = {}
         self.postponed: list[tuple[datetime, tuple[JudgeCall, ...]]] = []
 
-    def claim(self, key: CheckKey) -> ClaimedCheck | None:
-        if key in self.finished or key in self._running or key not in self._traces:
+    def claim(self, key: CheckKey, *, spares_suspects: bool = False) -> ClaimedCheck | None:
+        if not self._is_due(key) or (spares_suspects and self._unfinished_starts > 1):
             return None
         starts = self._starts[key] = self._starts.get(key, 0) + 1
         self._running[key] = starts
         return ClaimedCheck(
             key=key, trace=self._traces[key], starts=starts, unfinished_starts=self._unfinished_starts
         )
+
+    def is_suspect(self, key: CheckKey) -> bool:
+        return self._is_due(key) and self._unfinished_starts > 1
 
     def finish(self, claimed: ClaimedCheck, result: CheckResult) -> bool:
         if not self._end(claimed):
@@ -50,6 +53,9 @@ class FakeCheckStore:
             return False
         self.postponed.append((until, calls))
         return True
+
+    def _is_due(self, key: CheckKey) -> bool:
+        return key not in self.finished and key not in self._running and key in self._traces
 
     def _end(self, claimed: ClaimedCheck) -> bool:
         if self._running.get(claimed.key) != claimed.starts:

@@ -34,6 +34,9 @@ class FakeSink:
     def on_finished(self, trace, key, result) -> None:
         self.told.append(("on_finished", (trace, key, result)))
 
+    def on_backfilled(self, trace, key, result) -> None:
+        self.told.append(("on_backfilled", (trace, key, result)))
+
     def on_cache_read(self, key, *, is_hit) -> None:
         self.told.append(("on_cache_read", (key, is_hit)))
 

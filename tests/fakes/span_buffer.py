@@ -88,10 +88,12 @@ class FakeSpanBuffer:
                 for trace_id in sorted({span.trace_id for span in spans})
             ]
 
-    def claim(self, trace_id: str) -> ClaimedRecord | None:
+    def claim(self, trace_id: str, *, spares_suspects: bool = False) -> ClaimedRecord | None:
         with self._lock:
             now, record = self._clock.now(), self.open.get(trace_id)
             if record is None or not self._is_due(record, now):
+                return None
+            if spares_suspects and record.unfinished_claims:
                 return None
             record.claims += 1
             record.unfinished_claims += 1
@@ -113,6 +115,12 @@ class FakeSpanBuffer:
                 first_received_at=record.first_received_at,
                 warnings=(self._describe_cut(),) if record.is_cut else (),
             )
+
+    def is_suspect(self, trace_id: str) -> bool:
+        with self._lock:
+            record = self.open.get(trace_id)
+            is_due = record is not None and self._is_due(record, self._clock.now())
+            return is_due and record.unfinished_claims > 0
 
     def settle(self, claimed: ClaimedRecord, *, admitted: Sequence[AdmittedRecord]) -> bool:
         with self._lock:

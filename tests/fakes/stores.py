@@ -117,11 +117,13 @@ class FakeTraceStore:
                 superseded=superseded,
             )
 
-    def claim(self, key: EvaluationKey) -> ClaimedEvaluation | None:
+    def claim(self, key: EvaluationKey, *, spares_suspects: bool = False) -> ClaimedEvaluation | None:
         with self._lock:
             now = self._clock.now()
             stored = self.evaluations.get(key)
             if stored is None or not self._is_due(stored, now):
+                return None
+            if spares_suspects and stored.unfinished_starts:
                 return None
             stored.state = EvaluationState.RUNNING
             stored.starts += 1
@@ -137,6 +139,12 @@ class FakeTraceStore:
                 waiting_since=stored.born_at,
                 starts=stored.starts,
             )
+
+    def is_suspect(self, key: EvaluationKey) -> bool:
+        with self._lock:
+            stored = self.evaluations.get(key)
+            is_due = stored is not None and self._is_due(stored, self._clock.now())
+            return is_due and stored.unfinished_starts > 0
 
     def finish(self, claimed: ClaimedEvaluation, result: EvaluationResult) -> EvaluationState | None:
         if result.state not in _ENDS:

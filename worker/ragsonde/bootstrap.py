@@ -29,6 +29,7 @@ from ragsonde.judging.llm_chain import LlmChain
 from ragsonde.judging.model_prices import check_prices
 from ragsonde.judging.surroundings import Surroundings
 from ragsonde.judging.table import build_judges
+from ragsonde.judging.wordless import WordlessCache, WordlessJudge
 from ragsonde.pipeline.assignments import Assignment, list_unknown_scorers
 from ragsonde.pipeline.stages import STAGES, Stages
 from ragsonde.plugins import load_formats, load_formulas, load_judge_kinds, load_sink_kinds
@@ -46,8 +47,10 @@ from ragsonde.storage.parking_store import PostgresParkingStore
 from ragsonde.storage.sample_rates import PostgresSampleRates
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
 from ragsonde.storage.suspect_store import PostgresSuspectStore
+from ragsonde.storage.text_keeping import StoredTexts
 from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde.tasks import register_tasks
+from ragsonde.upkeep import build_text_rule
 from ragsonde_schemas.errors import ConfigError
 from ragsonde_schemas.stream_labels import judge_label, scorer_label
 
@@ -148,15 +151,20 @@ def build_worker(
         stopping=stopping,
         on_database=consumption.on_database,
     )
+    texts = build_text_rule(settings, scorers=scorers)
+    asked: Mapping[str, Judge] = judges
+    if texts.keep is StoredTexts.NONE:
+        asked = {name: WordlessJudge(judge) for name, judge in judges.items()}
+    cache = PostgresAssessmentCache(engine)
     stages = Stages(
         scorers=scorers,
-        assignments=build_assignments(settings, scorers=scorers, judges=judges),
+        assignments=build_assignments(settings, scorers=scorers, judges=asked),
         sample_rates=PostgresSampleRates(
             engine,
             clock=clock,
             configured={options.name: options.sample for options in settings.judges},
         ),
-        cache=PostgresAssessmentCache(engine),
+        cache=WordlessCache(cache) if texts.keep is StoredTexts.NONE else cache,
         budgets=PostgresBudgets(
             engine,
             clock=clock,
@@ -169,6 +177,7 @@ def build_worker(
             clock=clock,
             lease_seconds=settings.lease_seconds,
             retention_days=settings.retention_days.trace,
+            texts=texts,
         ),
         spans=PostgresSpanBuffer(
             engine,

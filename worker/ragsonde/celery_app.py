@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from celery import Celery
 
+from ragsonde.intake.backfill_feed import count_places
 from ragsonde.intake.broker_urls import is_amqp_url, name_consumer_transport
 from ragsonde.intake.topology import build_consumed_queues
 
@@ -35,6 +36,9 @@ def build_celery_app(settings: Settings, *, broker_url: str) -> Celery:
             "worker_prefetch_multiplier": settings.prefetch_multiplier,
             # ours: read by the consumer
             "ragsonde_max_body_bytes": settings.max_body_bytes,
+            "ragsonde_backfill_places": count_places(
+                settings.threads, concurrencies=[judge.max_concurrency for judge in settings.judges]
+            ),
         }
     )
     return app

@@ -1,8 +1,7 @@
-"""What the monitor does: sweep, close traces, make and drop partitions, count queues and evaluations."""
+"""What the monitor does: sweep, close traces, count queues and evaluations."""
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -11,11 +10,10 @@ from ragsonde.exposition.series import LEDGER_EVALUATIONS, OPEN_TRACES, QUEUE_ME
 from ragsonde.intake.topology import WORK
 from ragsonde.monitor import Job
 from ragsonde.storage.ledger import count_states
-from ragsonde.storage.partitions import drop_expired, ensure_partitions
 from ragsonde.storage.sweeping import count_open, take_due, take_due_records
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from sqlalchemy import Engine
@@ -24,12 +22,10 @@ if TYPE_CHECKING:
     from ragsonde.intake.work_message import WorkKey
     from ragsonde.ports import Clock
 
-logger = logging.getLogger(__name__)
-
-SWEEPER, PARTITIONS, RETENTION, QUEUES, LEDGER = "sweeper", "partitions", "retention", "queues", "ledger"
+SWEEPER, QUEUES, LEDGER = "sweeper", "queues", "ledger"
 ASSEMBLY, GATHERED = "assembly", "gathered"
 LEDGER_SPAN = timedelta(hours=24)
-JOB_NAMES = (SWEEPER, ASSEMBLY, PARTITIONS, RETENTION, QUEUES, LEDGER, GATHERED)
+JOB_NAMES = (SWEEPER, ASSEMBLY, QUEUES, LEDGER, GATHERED)
 
 
 class Broker(Protocol):
@@ -57,26 +53,20 @@ class MonitorOptions:
     """How often and how far the jobs go.
 
     Attributes:
-        retention_days: by table.
         queued_for_seconds: after which a published and not yet claimed evaluation is published again.
         sweep_batch: evaluations taken in one transaction.
         sweep_queue_limit: messages on the work queue beyond which the sweeper adds none: workers are behind,
             and an evaluation that waits there longer than `queued_for_seconds` would be queued once more.
         assembly_queue_limit: likewise for traces to be closed; above the other, so that evaluations that wait
             for a slow judge keep no trace from being closed.
-        partition_days_ahead: days that have their partitions before they begin.
     """
 
-    retention_days: Mapping[str, int]
     queued_for_seconds: int
     sweep_seconds: float = 5.0
     sweep_batch: int = 500
     sweep_queue_limit: int = 5_000
     assembly_seconds: float = 1.0
     assembly_queue_limit: int = 6_000
-    partition_seconds: float = 3600.0
-    partition_days_ahead: int = 7
-    retention_seconds: float = 3600.0
     queue_seconds: float = 15.0
     ledger_seconds: float = 60.0
     gathered_seconds: float = 15.0
@@ -107,8 +97,6 @@ class Chores:
         return (
             Job(name=SWEEPER, interval_seconds=options.sweep_seconds, run=self.sweep),
             Job(name=ASSEMBLY, interval_seconds=options.assembly_seconds, run=self.close_traces),
-            Job(name=PARTITIONS, interval_seconds=options.partition_seconds, run=self.make_partitions),
-            Job(name=RETENTION, interval_seconds=options.retention_seconds, run=self.drop_partitions),
             Job(
                 name=QUEUES, interval_seconds=options.queue_seconds, run=self.count_queues, is_exclusive=False
             ),
@@ -150,22 +138,6 @@ class Chores:
         self._publish_due(
             take_due_records, self.closing_broker, queue_limit=self.options.assembly_queue_limit
         )
-
-    def make_partitions(self) -> None:
-        """Makes the partitions of today and the days ahead."""
-        made = ensure_partitions(
-            self.engine, today=self.clock.now().date(), days_ahead=self.options.partition_days_ahead
-        )
-        if made:
-            logger.info("partitions_made", extra={"partitions": len(made)})
-
-    def drop_partitions(self) -> None:
-        """Drops the partitions whose day is over their table's age."""
-        dropped = drop_expired(
-            self.engine, today=self.clock.now().date(), retention=self.options.retention_days
-        )
-        if dropped:
-            logger.info("partitions_dropped", extra={"partitions": dropped})
 
     def count_queues(self) -> None:
         """Shows how deep the queues are."""

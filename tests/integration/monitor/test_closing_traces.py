@@ -11,6 +11,7 @@ from fakes.clock import FakeClock
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
 from ragsonde.monitor_jobs import ASSEMBLY, JOB_NAMES, Chores, MonitorOptions
+from ragsonde.storage.partitions import drop_expired
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
 from ragsonde_schemas.errors import BrokerLostError
 from ragsonde_schemas.open_record import OpenRecordKey
@@ -30,7 +31,7 @@ class Deployment:
 
     def make_chores(self, *, sweeping_broker=None, **options):
         return Chores(
-            options=MonitorOptions(**{"retention_days": {"span": 1}, "queued_for_seconds": 150} | options),
+            options=MonitorOptions(**{"queued_for_seconds": 150} | options),
             engine=self.engine,
             sweeping_broker=sweeping_broker or ListBroker(),
             closing_broker=self.broker,
@@ -96,7 +97,7 @@ def test_a_backlog_is_published_in_batches(deployment):
 def test_a_work_queue_full_of_evaluations_keeps_no_trace_open(deployment):
     deployment.gather(1, 2, 3)
     deployment.clock.advance(5)
-    options = MonitorOptions(retention_days={}, queued_for_seconds=150)
+    options = MonitorOptions(queued_for_seconds=150)
     deployment.broker = ListBroker(waiting=options.sweep_queue_limit)
     deployment.make_chores().close_traces()
     assert len(deployment.broker.published) == 3
@@ -135,7 +136,7 @@ def test_spans_of_closed_traces_are_dropped_at_their_age(deployment):
     deployment.clock.advance(5)
     deployment.spans.settle(deployment.spans.claim(name_trace(1)), admitted=())
     deployment.clock.advance(2 * 86_400)
-    deployment.make_chores().drop_partitions()
+    drop_expired(deployment.engine, today=deployment.clock.now().date(), retention={"span": 1})
     deployment.gather(1)
     deployment.clock.advance(5)
     assert not deployment.spans.claim(name_trace(1)).closed_before

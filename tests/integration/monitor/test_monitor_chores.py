@@ -60,9 +60,7 @@ class Deployment:
     def make_chores(self, *, broker: ListBroker | None = None, **options: int) -> Chores:
         broker = broker or self.broker
         return Chores(
-            options=MonitorOptions(
-                **{"retention_days": {"score": 90, "judge_reply": 7}, "queued_for_seconds": 150} | options
-            ),
+            options=MonitorOptions(**{"queued_for_seconds": 150} | options),
             engine=self.engine,
             sweeping_broker=broker,
             closing_broker=broker,
@@ -243,20 +241,6 @@ def test_two_monitors_never_do_the_same_job_at_once(deployment):
         thread.join(DEADLINE_SECONDS)
     assert both_ran, "one monitor never got the job"
     assert overlaps == []
-
-
-def test_partitions_are_made_ahead_and_dropped_at_each_tables_age(own_engine):
-    deployment = Deployment(own_engine)
-    chores = deployment.make_chores(partition_days_ahead=2)
-    chores.make_partitions()
-    today = deployment.clock.now().date()
-    assert {f"score_{today + timedelta(days=ahead):%Y%m%d}" for ahead in range(3)} <= _list_tables(deployment)
-    deployment.clock.pass_seconds(8 * 86_400)
-    chores.drop_partitions()
-    tables = _list_tables(deployment)
-    assert f"score_{today:%Y%m%d}" in tables
-    assert f"judge_reply_{today:%Y%m%d}" not in tables
-    assert f"judge_reply_{today + timedelta(days=1):%Y%m%d}" in tables
 
 
 def test_the_ledger_shows_the_last_day_by_judge_and_state(deployment):

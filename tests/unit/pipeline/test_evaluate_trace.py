@@ -1,4 +1,3 @@
-from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
@@ -116,21 +115,6 @@ def test_the_third_start_of_an_evaluation_that_died_twice_does_not_happen():
     (stored,) = stages.traces.evaluations.values()
     assert (stored.state, stored.cause) == (EvaluationState.FAILED, Cause.REPEATED_CRASH)
     assert len(judge.asked) == 1
-
-
-def test_who_waits_for_his_turn_until_his_deadline_has_passed_does_not_judge_and_is_due_at_once():
-    class SlowTurn:
-        @contextmanager
-        def hold(self, *, alone):
-            stages.clock.advance(0 if alone else stages.deadline_seconds)
-            yield
-
-    stages = make_stages(judge := paid(), isolation=SlowTurn())
-    ingest(make_envelope(), stages)
-    (stored,) = stages.traces.evaluations.values()
-    assert (stored.state, stored.attempts, judge.asked) == (EvaluationState.WAITING, 0, [])
-    assert stored.next_attempt_at == stages.clock.now()
-    assert stages.sink.of("on_postponed") == [("gpt", Cause.DEADLINE_EXCEEDED)]
 
 
 @pytest.mark.parametrize("method", ["finish", "postpone"])

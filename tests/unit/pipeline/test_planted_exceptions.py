@@ -45,6 +45,11 @@ def make():
     return make_stages(FakeJudge("lexical"), FakeJudge("gpt", is_free=False, fingerprint="a" * 16))
 
 
+def come_again(envelope):
+    """Redelivered: it runs alone, and so may take up what was begun and never ended."""
+    return envelope.model_copy(update={"redelivered": True})
+
+
 def assert_parked_once(stages, *, queue, body=None):
     """The message is kept whole; of a fault in an evaluation it is our own work message that names it."""
     (parked,) = stages.parking.parked
@@ -103,7 +108,7 @@ def test_while_spans_become_a_trace(module, stage, monkeypatch):
     assert TRACE_ID in parked.message
     assert TRACE_ID.encode() in parked.envelope.body
     stages.clock.advance(151)  # the lease of the spans that were claimed is over
-    run(stages, envelope)
+    run(stages, come_again(envelope))
     assert states(stages) == {"lexical": "scored", "gpt": "scored"}
 
 
@@ -115,7 +120,7 @@ def test_in_the_span_buffer(method, monkeypatch):
         run(stages, envelope)
     assert [parked.reason for parked in stages.parking.parked] == [ParkReason.INTERNAL_ERROR]
     stages.clock.advance(151)
-    run(stages, envelope)
+    run(stages, come_again(envelope))
     assert states(stages) == {"lexical": "scored", "gpt": "scored"}
 
 
@@ -127,7 +132,7 @@ def test_in_the_store(method, monkeypatch):
         run(stages, envelope)
     assert_parked_once(stages, queue=TRACES if method == "admit" else WORK)
     stages.clock.advance(151)  # the lease of what was claimed is over
-    run(stages, envelope)
+    run(stages, come_again(envelope))
     assert states(stages) == {"lexical": "scored", "gpt": "scored"}
 
 

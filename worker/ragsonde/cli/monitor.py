@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from sqlalchemy import text
 
-from ragsonde.bootstrap import SystemClock
+from ragsonde.backfill_jobs import BACKFILL_JOB_NAMES, BackfillChores
+from ragsonde.bootstrap import SystemClock, build_assignments
 from ragsonde.check_jobs import CHECK_JOB_NAMES, CheckChores
 from ragsonde.cli.broker_connection import open_publisher
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
@@ -36,6 +37,7 @@ from ragsonde.settings import read_settings
 from ragsonde.settings.effective import hash_settings
 from ragsonde.storage.engine import build_engine, translating_losses
 from ragsonde.storage.locks import try_job_lock
+from ragsonde.upkeep import UPKEEP_JOB_NAMES, Upkeep, build_text_rule, list_retention
 from ragsonde_schemas.errors import DatabaseLostError
 
 if TYPE_CHECKING:
@@ -92,30 +94,37 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
     Raises:
         SetupError: no port is free.
     """
-    series = Series(MONITOR_SERIES, known=KnownLabels(jobs=(*JOB_NAMES, *JUDGE_JOB_NAMES, *CHECK_JOB_NAMES)))
+    jobs = (*JOB_NAMES, *UPKEEP_JOB_NAMES, *JUDGE_JOB_NAMES, *CHECK_JOB_NAMES, *BACKFILL_JOB_NAMES)
+    series = Series(MONITOR_SERIES, known=KnownLabels(jobs=jobs))
     series.state(CONFIG, hash=hash_settings(settings))
     series.state(BUILD, version=version("ragsonde"))
     with ExitStack() as stack:
         engine = build_engine(connections.database_url, application_name="ragsonde-monitor")
         stack.callback(engine.dispose)
-        # five connections: a slow publish keeps no trace open, and hides neither how deep the queues are nor
+        # six connections: a slow publish keeps no trace open, and hides neither how deep the queues are nor
         # that the broker is there
-        sweeping_broker, closing_broker, counting_broker, checking_broker, checked_broker = (
-            open_publisher(connections.broker_url, stack) for _ in range(5)
+        sweeping_broker, closing_broker, counting_broker, checking_broker, checked_broker, filling_broker = (
+            open_publisher(connections.broker_url, stack) for _ in range(6)
         )
         monitor = Monitor(
             series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(engine, name)
         )
         chores = Chores(
-            options=MonitorOptions(
-                retention_days=_list_retention(settings), queued_for_seconds=settings.lease_seconds
-            ),
+            options=MonitorOptions(queued_for_seconds=settings.lease_seconds),
             engine=engine,
             sweeping_broker=sweeping_broker,
             closing_broker=closing_broker,
             counting_broker=counting_broker,
             series=series,
             clock=SystemClock(),
+            should_pause=lambda: monitor.is_stopping,
+        )
+        scorers = build_scorers(settings.scorers, formulas=load_formulas())
+        upkeep = Upkeep(
+            engine=engine,
+            clock=SystemClock(),
+            retention_days=list_retention(settings),
+            texts=build_text_rule(settings, scorers=scorers),
             should_pause=lambda: monitor.is_stopping,
         )
         judges = build_judges(settings.judges, added=load_judge_kinds())
@@ -137,6 +146,15 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             series=series,
             clock=SystemClock(),
         )
+        backfill_chores = BackfillChores(
+            engine=engine,
+            assignments=build_assignments(settings, scorers=scorers, judges=judges),
+            broker=filling_broker,
+            queued_for_seconds=settings.lease_seconds,
+            series=series,
+            clock=SystemClock(),
+            should_pause=lambda: monitor.is_stopping,
+        )
         routes = build_routes(
             series,
             live=Health({"loop": monitor.find_stopped_loop}),
@@ -148,19 +166,14 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             settings,
             engine=engine,
             clock=SystemClock(),
-            scorers=build_scorers(settings.scorers, formulas=load_formulas()),
+            scorers=scorers,
             routes=routes,
         )
         stack.callback(server.close)
         logger.info("monitor_started", extra={"page": f"{server.url}/", "metrics": f"{server.url}{METRICS}"})
         with stopping_on_signals(monitor.stop):
-            monitor.run((*chores.build_jobs(), *judge_chores.build_jobs(), *check_chores.build_jobs()))
-
-
-def _list_retention(settings: Settings) -> dict[str, int]:
-    """Days by table; a message that is suspected of crashes is forgotten with the parked ones."""
-    days: dict[str, int] = settings.retention_days.model_dump()
-    return {**days, "suspect": settings.retention_days.parked_message}
+            chore_lists = (chores, upkeep, judge_chores, check_chores, backfill_chores)
+            monitor.run([job for one in chore_lists for job in one.build_jobs()])
 
 
 def _check_broker(broker: Publisher) -> None:

@@ -43,6 +43,9 @@ STATES = Rows(
         *((EvaluationState.FAILED, cause) for cause in ERROR_CAUSES),
     ),
 )
+BACKFILL_ENDS = Rows(
+    ("state",), ((EvaluationState.SCORED,), (EvaluationState.NOT_EVALUABLE,), (EvaluationState.FAILED,))
+)
 REPLIES = Rows(
     ("outcome",),
     (

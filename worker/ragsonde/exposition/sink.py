@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 from ragsonde.exposition.closed_labels import NO_CAUSE, OK
 from ragsonde.exposition.labels import exemplar_of
 from ragsonde.exposition.series import (
+    BACKFILLED,
     DUPLICATES,
     EMPTY_RETRIEVAL,
     END_TO_END,
@@ -129,6 +130,11 @@ class PrometheusSink:
         """Counts an evaluation that was run after its trace was stored."""
         self._tell_result(trace, key.judge, key.fingerprint, result)
         self._stamp()
+
+    @_never_raises
+    def on_backfilled(self, trace: Trace, key: EvaluationKey, result: EvaluationResult) -> None:  # noqa: ARG002
+        """Counts an evaluation of a backfill; its scores are observed nowhere, as they are not of now."""
+        self.series.add(BACKFILLED, judge=judge_label(key.judge, key.fingerprint), state=result.state)
 
     @_never_raises
     def on_superseded(self, result: EvaluationResult) -> None:

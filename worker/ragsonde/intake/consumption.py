@@ -49,6 +49,11 @@ class Consumption:
         """True when the consumer has a channel to the broker and its loop turns."""
         return not self._is_connecting and self.is_alive
 
+    @property
+    def is_paused(self) -> bool:
+        """True while no deliveries are taken, because Postgres is away."""
+        return self._is_paused
+
     def on_connecting(self) -> None:
         """The consumer begins to connect."""
         self._is_connecting = True

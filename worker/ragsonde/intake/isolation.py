@@ -24,10 +24,10 @@ class ThreadIsolation:
         self._held = threading.local()
 
     @contextmanager
-    def hold(self, *, alone: bool) -> Iterator[None]:
-        """Waits for its turn and holds it until the block ends."""
+    def hold(self, *, alone: bool) -> Iterator[bool]:
+        """Waits for its turn and holds it until the block ends; False where it cannot be alone as asked."""
         if getattr(self._held, "is_held", False):
-            yield
+            yield self._is_alone or not alone
             return
         enter, leave = (
             (self._enter_alone, self._leave_alone) if alone else (self._enter_shared, self._leave_shared)
@@ -35,7 +35,7 @@ class ThreadIsolation:
         enter()
         self._held.is_held = True
         try:
-            yield
+            yield True
         finally:
             self._held.is_held = False
             leave()

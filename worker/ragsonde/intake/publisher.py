@@ -7,12 +7,20 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from amqp.exceptions import MessageNacked
-from kombu import Connection, Producer
+from kombu import Connection, Exchange, Producer
 from kombu.exceptions import KombuError, OperationalError
 
 from ragsonde.intake.broker_urls import name_transport
 from ragsonde.intake.foreign_queues import ForeignQueue, look_up
-from ragsonde.intake.topology import TRACE_EXCHANGE, TRACES, WORK, WORK_EXCHANGE, build_own_queues
+from ragsonde.intake.topology import (
+    BACKFILL,
+    TRACE_EXCHANGE,
+    TRACES,
+    TRACES_DEAD,
+    WORK,
+    WORK_EXCHANGE,
+    build_own_queues,
+)
 from ragsonde.intake.work_message import write_key
 from ragsonde_schemas.errors import BrokerLostError, SetupError
 
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     from kombu.transport.virtual import Channel
 
     from ragsonde.intake.work_message import WorkKey
+    from ragsonde_schemas.envelope import Envelope
 
 _CONNECT_RETRIES = 3
 _CONFIRM_TIMEOUT_SECONDS = 30
@@ -78,8 +87,41 @@ class Publisher:
                 headers=dict(headers or {}),
             )
 
-    def publish_work(self, keys: Sequence[WorkKey]) -> None:
+    def publish_again(self, envelope: Envelope) -> None:
+        """Publishes a message to the queue that it was taken from, as it came; returns when it is confirmed.
+
+        To the broker it is a new message: what it wrote into the headers (`x-death`, `x-delivery-count`) stays
+        behind. Its time stays that of the first: where a trace names none, it is guessed from that.
+
+        Raises:
+            BrokerLostError: not confirmed: the broker is away, the queue is full or missing.
+            SetupError: something of ours exists with other arguments.
+        """
+        exchange, routing_key = _find_road(envelope.queue)
+        properties: dict[str, object] = {
+            "timestamp": int((envelope.published_at or envelope.received_at).timestamp())
+        }
+        if envelope.message_id is not None:
+            properties["message_id"] = envelope.message_id
+        with self._open_channel() as channel:
+            self._send(
+                Producer(channel, exchange=exchange, auto_declare=False),
+                envelope.body,
+                routing_key=routing_key,
+                content_type=envelope.content_type or "application/octet-stream",
+                content_encoding=envelope.content_encoding or "binary",
+                headers={
+                    name: value for name, value in envelope.headers.items() if not name.startswith("x-")
+                },
+                **properties,
+            )
+
+    def publish_work(self, keys: Sequence[WorkKey], *, queue: str = WORK) -> None:
         """Publishes a work message for each evaluation or gathered trace; returns when all are confirmed.
+
+        Args:
+            keys: of what is due.
+            queue: `ragsonde.work`, or `ragsonde.backfill` for what must not keep live traffic waiting.
 
         Raises:
             BrokerLostError: some may be missing; the sweeper publishes them again when their time is over.
@@ -91,7 +133,7 @@ class Publisher:
                 self._send(
                     producer,
                     write_key(key),
-                    routing_key=WORK,
+                    routing_key=queue,
                     content_type="application/json",
                     content_encoding="utf-8",
                 )
@@ -181,6 +223,18 @@ class Publisher:
     def _forget(self) -> None:
         self._channel = None
         self._connection.close()
+
+
+def _find_road(queue: str) -> tuple[Exchange, str]:
+    """Exchange and routing key by which a message comes to a queue.
+
+    A dead letter of which nobody knows the queue was, most likely, a trace.
+    """
+    if queue in {TRACES, TRACES_DEAD}:
+        return TRACE_EXCHANGE, TRACES
+    if queue in {WORK, BACKFILL}:
+        return WORK_EXCHANGE, queue
+    return Exchange(""), queue
 
 
 def translate_error(error: Exception, *, place: str) -> BrokerLostError | SetupError:

@@ -57,7 +57,7 @@ def build_own_queues(*, is_amqp: bool) -> tuple[Queue, ...]:
 
 
 def build_consumed_queues(foreign: tuple[str, ...], *, is_amqp: bool) -> tuple[Queue, ...]:
-    """The queues a worker consumes: ours, without backfill, and the opted-in foreign ones.
+    """The queues a worker consumes: ours and the opted-in foreign ones; not that of `backfill_feed`.
 
     Args:
         foreign: names from `queues:`; those that are not ours exist already and are never declared by us.

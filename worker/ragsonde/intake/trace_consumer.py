@@ -9,14 +9,18 @@ from __future__ import annotations
 import logging
 import uuid
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from celery.worker import state
 from celery.worker.consumer import Consumer
 from vine import promise as vine_promise
 
+from ragsonde.intake import backfill_feed
+from ragsonde.intake.backfill_feed import BackfillFeed
 from ragsonde.intake.deliveries import read_envelope
 from ragsonde.intake.foreign_queues import list_foreign, look_up
-from ragsonde.intake.topology import TRACES, TRACES_DEAD, WORK
+from ragsonde.intake.topology import BACKFILL, TRACES, TRACES_DEAD, WORK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,7 +77,8 @@ class TraceConsumer(Consumer):
         consumption: Consumption = self.app.conf.ragsonde_consumption
         self.hub.timer.call_repeatedly(TURN_SECONDS, consumption.beat)
         self.hub.call_soon(consumption.on_consuming, self)
-
+        if self.app.conf.ragsonde_backfill_places:
+            self.hub.timer.call_repeatedly(backfill_feed.TURN_SECONDS, self._feed, (self._build_feed(),))
         return self._handle_delivery
 
     def on_decode_error(self, message: Message, exc: Exception) -> None:  # noqa: ARG002 - Celery's signature
@@ -82,9 +87,25 @@ class TraceConsumer(Consumer):
 
     def _handle_delivery(self, message: Message) -> None:
         consumer_tags = self.task_consumer._active_tags  # noqa: SLF001 - kombu tells them nowhere else
-        queue = find_queue(message, consumer_tags=consumer_tags)
+        self._handle(message, queue=find_queue(message, consumer_tags=consumer_tags))
+
+    def _handle(self, message: Message, *, queue: str) -> None:
         rewrite_as_task(message, queue=queue, max_body_bytes=self.app.conf.ragsonde_max_body_bytes)
         self._handle_task(message)
+
+    def _build_feed(self) -> BackfillFeed:
+        return BackfillFeed(
+            self.connection,
+            handle=partial(self._handle, queue=BACKFILL),
+            places=self.app.conf.ragsonde_backfill_places,
+            threads=self.app.conf.worker_concurrency,
+            count_reserved=lambda: len(state.reserved_requests),
+        )
+
+    def _feed(self, feed: BackfillFeed) -> None:
+        is_stopping = state.should_stop is not None or state.should_terminate is not None
+        if not is_stopping and not self.app.conf.ragsonde_consumption.is_paused:
+            feed.turn()
 
     def _select_queues(self, connection: Connection) -> None:
         """Consumes what exists: a foreign queue that is missing must not keep ours from being consumed."""

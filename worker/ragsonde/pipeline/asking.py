@@ -28,6 +28,8 @@ BUSY_DELAY = timedelta(seconds=5)
 """After which an evaluation asks again for the room that others hold: as long as a call or two."""
 PACED_DELAY = timedelta(minutes=15)
 LONGEST_PACED_WAIT = timedelta(hours=2)
+RETIRED_DELAY = timedelta(minutes=1)
+"""After which a backfill's evaluation looks again for a worker with the settings that it was planned by."""
 
 
 def find_given(claimed: ClaimedEvaluation, assignment: Assignment, stages: Stages) -> Assessment | None:
@@ -53,10 +55,17 @@ def may_ask(claimed: ClaimedEvaluation, assignment: Assignment, stages: Stages) 
     )
     if reservation is Reservation.HELD:
         return True
-    until = choose_next_asking(reservation, waiting_since=claimed.waiting_since, now=stages.clock.now())
+    until = (
+        choose_next_asking(reservation, waiting_since=claimed.waiting_since, now=stages.clock.now())
+        if claimed.backfill_id is None
+        else choose_next_turn(reservation, now=stages.clock.now())
+    )
     if until is not None:
         postpone(claimed, stages, until=until, cause=Cause.BUDGET_SPENT)
-    elif stages.insist(lambda: stages.traces.shed(claimed, cause=Cause.BUDGET_SPENT)):
+    elif (
+        stages.insist(lambda: stages.traces.shed(claimed, cause=Cause.BUDGET_SPENT))
+        and claimed.backfill_id is None
+    ):
         stages.sink.on_shed(claimed.key, Cause.BUDGET_SPENT)
     return False
 
@@ -101,6 +110,20 @@ def choose_next_asking(
     return None
 
 
+def choose_next_turn(reservation: Reservation, *, now: datetime) -> datetime | None:
+    """When a backfill's evaluation asks for room again; None where its backfill has none left: it is shed.
+
+    It has time: where its judge's budget has no room for backfills it waits for the next hour.
+    """
+    match reservation:
+        case Reservation.CAPPED:
+            return None
+        case Reservation.BUSY:
+            return now + BUSY_DELAY
+        case _:
+            return now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+
+
 def tell_calls(key: EvaluationKey, calls: tuple[JudgeCall, ...], stages: Stages) -> None:
     """Before anything is written: they were paid whether or not this claim may still end its run."""
     if calls:
@@ -116,5 +139,6 @@ def postpone(
     calls: tuple[JudgeCall, ...] = (),
 ) -> None:
     """Puts a claimed evaluation back to waiting."""
-    if stages.insist(lambda: stages.traces.postpone(claimed, until=until, cause=cause, calls=calls)):
+    is_waiting = stages.insist(lambda: stages.traces.postpone(claimed, until=until, cause=cause, calls=calls))
+    if is_waiting and claimed.backfill_id is None:
         stages.sink.on_postponed(claimed.key.judge, cause)

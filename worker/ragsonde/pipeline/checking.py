@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ragsonde.pipeline.asking import reserve_room, tell_calls
 from ragsonde.pipeline.judging import STARTS_BEFORE_FAILING, fail_evaluation, judge_and_score
+from ragsonde.pipeline.turns import claiming_in_turn
 from ragsonde_schemas.check import CheckResult, Drift
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
 from ragsonde_schemas.evaluation import EvaluationKey
@@ -40,21 +41,9 @@ def check(key: CheckKey, stages: Stages) -> None:
     Raises:
         DatabaseLostError: call again; the claim looks first.
     """
-    deadline = stages.clock.monotonic() + stages.deadline_seconds
-    claimed = stages.checks.claim(key)
-    if claimed is None:
-        return
-    assignment = stages.assignments.get(key.judge)
-    if assignment is None or assignment.judge.fingerprint != key.fingerprint:
-        # another worker may be of the configuration that it was opened under
-        _postpone(claimed, stages)
-        return
-    if claimed.unfinished_starts >= STARTS_BEFORE_FAILING:
-        message = "the process died twice while it ran this check"
-        _finish(claimed, _fail(claimed, assignment, Cause.REPEATED_CRASH, message), stages)
-        return
-    with stages.isolation.hold(alone=claimed.unfinished_starts > 1):
-        _judge(claimed, assignment, stages, deadline=deadline)
+    with claiming_in_turn(stages.checks, key, stages.isolation) as claimed:
+        if claimed is not None:
+            _run_claimed(claimed, stages)
 
 
 def choose_checks(candidates: Sequence[Candidate], *, count: int) -> tuple[Candidate, ...]:
@@ -107,6 +96,20 @@ def _measure(judge: str, fingerprint: str, scorer: str, version: str, group: Seq
         difference=statistics.fmean(differences),
         stderr=statistics.stdev(differences) / math.sqrt(n) if n > 1 else None,
     )
+
+
+def _run_claimed(claimed: ClaimedCheck, stages: Stages) -> None:
+    key = claimed.key
+    assignment = stages.assignments.get(key.judge)
+    if assignment is None or assignment.judge.fingerprint != key.fingerprint:
+        # another worker may be of the configuration that it was opened under
+        _postpone(claimed, stages)
+        return
+    if claimed.unfinished_starts >= STARTS_BEFORE_FAILING:
+        message = "the process died twice while it ran this check"
+        _finish(claimed, _fail(claimed, assignment, Cause.REPEATED_CRASH, message), stages)
+        return
+    _judge(claimed, assignment, stages, deadline=stages.clock.monotonic() + stages.deadline_seconds)
 
 
 def _judge(claimed: ClaimedCheck, assignment: Assignment, stages: Stages, *, deadline: float) -> None:

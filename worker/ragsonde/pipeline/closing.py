@@ -16,6 +16,7 @@ from ragsonde.pipeline.late_spans import (
     withdraw_merged,
 )
 from ragsonde.pipeline.reading import read_traces
+from ragsonde.pipeline.turns import claiming_in_turn
 from ragsonde_schemas.decoded import Receipt
 from ragsonde_schemas.envelope import Envelope
 from ragsonde_schemas.errors import DatabaseLostError, DecodeError, ParkReason
@@ -58,10 +59,11 @@ def close_record(key: OpenRecordKey, stages: Stages) -> tuple[EvaluationKey, ...
     Raises:
         DatabaseLostError: call again.
     """
-    deadline = stages.clock.monotonic() + stages.deadline_seconds
-    claimed = stages.spans.claim(key.trace_id)
-    if claimed is None:
-        return ()
+    with claiming_in_turn(stages.spans, key.trace_id, stages.isolation) as claimed:
+        return () if claimed is None else _close_claimed(claimed, stages)
+
+
+def _close_claimed(claimed: ClaimedRecord, stages: Stages) -> tuple[EvaluationKey, ...]:
     if claimed.unfinished_claims >= CLAIMS_BEFORE_PARKING:
         _give_up(claimed, stages)
         return ()
@@ -69,8 +71,7 @@ def close_record(key: OpenRecordKey, stages: Stages) -> tuple[EvaluationKey, ...
         stages.sink.on_late_spans(LateEffect.EXPIRED)
         stages.spans.settle(claimed, admitted=())
         return ()
-    with stages.isolation.hold(alone=claimed.unfinished_claims > 1):
-        return _admit_all(claimed, stages, deadline=deadline)
+    return _admit_all(claimed, stages, deadline=stages.clock.monotonic() + stages.deadline_seconds)
 
 
 class _Done(NamedTuple):
@@ -115,11 +116,11 @@ def _admit_turn(
                 return False
             placed = keep_place(trace, claimed)
             admission = admit(placed, stages, is_newest=True)
-            place = describe_place(placed, admission, turn, claimed)
             if admission.kind == "forgotten":
                 # its spans are gone, and what is known of it with them
                 done.admissions.append(admission)
                 continue
+            place = describe_place(placed, admission, turn, claimed)
             done.admissions.append(admission)
             done.places.append(place)
             if admission.kind == "over_limit":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragsonde.pipeline.absorbing import absorb
 from ragsonde.pipeline.admitting import admit, describe_fault, park
-from ragsonde.pipeline.asking import find_given, may_ask, postpone, tell_calls
+from ragsonde.pipeline.asking import RETIRED_DELAY, find_given, may_ask, postpone, tell_calls
 from ragsonde.pipeline.closing import close_sparing_others
 from ragsonde.pipeline.judging import (
     STARTS_BEFORE_FAILING,
@@ -16,6 +16,7 @@ from ragsonde.pipeline.judging import (
 )
 from ragsonde.pipeline.reading import read_message, read_traces
 from ragsonde.pipeline.stages import timed
+from ragsonde.pipeline.turns import claiming_in_turn
 from ragsonde.pipeline.waiting import choose_next_attempt, has_waited_too_long
 from ragsonde_schemas.decoded import Receipt
 from ragsonde_schemas.errors import (
@@ -103,31 +104,31 @@ def evaluate(key: EvaluationKey, stages: Stages) -> None:
     Raises:
         DatabaseLostError: call again; the claim looks first.
     """
-    # counted from before the claim: who waits for his turn must not outlive his lease
-    deadline = stages.clock.monotonic() + stages.deadline_seconds
-    claimed = stages.traces.claim(key)
-    if claimed is None:
-        return
+    with claiming_in_turn(stages.traces, key, stages.isolation) as claimed:
+        if claimed is not None:
+            _run_claimed(claimed, stages)
+
+
+def _run_claimed(claimed: ClaimedEvaluation, stages: Stages) -> None:
     if claimed.is_expired:
         _finish(claimed, expire_evaluation(claimed.trace, scorers=_choose_scorers(claimed, stages)), stages)
         return
     if claimed.unfinished_starts >= STARTS_BEFORE_FAILING:
-        fail(claimed, Cause.REPEATED_CRASH, "the process died twice while it ran this evaluation", stages)
-        raise RepeatedCrashError(key)
-    with stages.isolation.hold(alone=claimed.unfinished_starts > 1):
-        judge_claimed(claimed, stages, deadline=deadline)
+        message = "the process died twice while it ran this evaluation"
+        fail(claimed, Cause.REPEATED_CRASH, message, stages)
+        raise RepeatedCrashError(f"{message}: trace {claimed.key.trace.trace_id}, judge {claimed.key.judge}")
+    judge_claimed(claimed, stages, deadline=stages.clock.monotonic() + stages.deadline_seconds)
 
 
 def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float) -> None:
-    """Judges, scores and commits a claimed evaluation, or puts it back to waiting for its judge.
-
-    One whose deadline has passed while it waited for its turn is not begun: it is due again at once.
-    """
-    if stages.clock.monotonic() >= deadline:
-        postpone(claimed, stages, until=stages.clock.now(), cause=Cause.DEADLINE_EXCEEDED)
-        return
+    """Judges, scores and commits a claimed evaluation, or puts it back to waiting for its judge."""
     assignment = stages.assignments.get(claimed.key.judge)
     if assignment is None or assignment.judge.fingerprint != claimed.key.fingerprint:
+        if claimed.backfill_id is not None:
+            # workers may have the new settings one after the other; the monitor pauses what no settings name
+            until = stages.clock.now() + RETIRED_DELAY
+            postpone(claimed, stages, until=until, cause=Cause.JUDGE_RETIRED)
+            return
         fail(
             claimed,
             Cause.JUDGE_RETIRED,
@@ -197,4 +198,5 @@ def _finish(claimed: ClaimedEvaluation, result: EvaluationResult, stages: Stages
     if state is EvaluationState.SUPERSEDED:
         stages.sink.on_superseded(result)
     elif state is not None:
-        stages.sink.on_finished(claimed.trace, claimed.key, result)
+        tell = stages.sink.on_finished if claimed.backfill_id is None else stages.sink.on_backfilled
+        tell(claimed.trace, claimed.key, result)

@@ -102,8 +102,20 @@ class SampleRates(Protocol):
 class CheckStore(Protocol):
     """Where the check set is kept, and what judges made of it."""
 
-    def claim(self, key: CheckKey) -> ClaimedCheck | None:
+    def claim(self, key: CheckKey, *, spares_suspects: bool = False) -> ClaimedCheck | None:
         """The check, under a lease, or None when it is done, dropped, or somebody else has it.
+
+        Args:
+            key: names it.
+            spares_suspects: None also where an earlier claim of it never ended, and nothing is counted.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+    def is_suspect(self, key: CheckKey) -> bool:
+        """True when it is due, and an earlier claim of it never ended: it is worked on alone.
 
         Raises:
             DatabaseLostError: Postgres is away.

@@ -51,11 +51,23 @@ class TraceStore(Protocol):
         """
         ...
 
-    def claim(self, key: EvaluationKey) -> ClaimedEvaluation | None:
+    def claim(self, key: EvaluationKey, *, spares_suspects: bool = False) -> ClaimedEvaluation | None:
         """The evaluation, now running under a lease, or None when it is not due or somebody else has it.
 
         Where retention has dropped its texts it is claimed all the same, as `is_expired`: whoever claims it
         ends it, so that it has its rows and is counted like every other.
+
+        Args:
+            key: names it.
+            spares_suspects: None also where an earlier run of it never ended, and nothing is counted.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+    def is_suspect(self, key: EvaluationKey) -> bool:
+        """True when it is due, and an earlier claim of it never ended: it is worked on alone.
 
         Raises:
             DatabaseLostError: Postgres is away.
@@ -148,8 +160,20 @@ class SpanBuffer(Protocol):
         """
         ...
 
-    def claim(self, trace_id: str) -> ClaimedRecord | None:
+    def claim(self, trace_id: str, *, spares_suspects: bool = False) -> ClaimedRecord | None:
         """The spans of a trace that is due, under a lease; None when it is not, or somebody else has it.
+
+        Args:
+            trace_id: names it.
+            spares_suspects: None also where an earlier claim of it never ended, and nothing is counted.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        ...
+
+    def is_suspect(self, trace_id: str) -> bool:
+        """True when it is due, and an earlier claim of it never ended: it is worked on alone.
 
         Raises:
             DatabaseLostError: Postgres is away.

@@ -38,6 +38,10 @@ class ScoreSink(Protocol):
         """An evaluation was committed in a state other than superseded; its calls are told by `on_calls`."""
         ...
 
+    def on_backfilled(self, trace: Trace, key: EvaluationKey, result: EvaluationResult) -> None:
+        """As `on_finished`, of an evaluation that a backfill began: what occurred earlier is not of now."""
+        ...
+
     def on_superseded(self, result: EvaluationResult) -> None:
         """An evaluation was committed as superseded: its outcomes are stored and do not count."""
         ...

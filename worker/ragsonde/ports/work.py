@@ -39,8 +39,12 @@ class Resolver(Protocol):
 class Isolation(Protocol):
     """Lets work share the process, or have it alone."""
 
-    def hold(self, *, alone: bool) -> AbstractContextManager[None]:
-        """Waits for its turn and holds it until the block ends."""
+    def hold(self, *, alone: bool) -> AbstractContextManager[bool]:
+        """Waits for its turn and holds it until the block ends.
+
+        What a thread holds already counts for everything inside. The value of the block is False where it was
+        to be alone and is inside of shared work: then it is not.
+        """
         ...
 
 

@@ -156,6 +156,10 @@ class Settings(Value):
     retention_days: RetentionDays = Field(
         default_factory=RetentionDays, description="how many days each table keeps its rows"
     )
+    store_text: Literal["all", "worst", "none"] = Field(
+        default="all",
+        description="texts kept when nothing waits for them: all, those of the worst traces, none",
+    )
     assembly: ClosingTimes = Field(
         default_factory=ClosingTimes, description="when a trace whose spans come one by one is complete"
     )

@@ -71,6 +71,11 @@ class ExportingSink:
         self._inner.on_finished(trace, key, result)
         self._send(trace, key, result)
 
+    def on_backfilled(self, trace: Trace, key: EvaluationKey, result: EvaluationResult) -> None:
+        """Sends the result of a backfill's evaluation: it stands beside its trace like any other."""
+        self._inner.on_backfilled(trace, key, result)
+        self._send(trace, key, result)
+
     def _send(self, trace: Trace, key: EvaluationKey, result: EvaluationResult) -> None:
         for export in self._exports:
             try:

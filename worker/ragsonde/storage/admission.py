@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.result_rows import JudgedResult, insert_calls, insert_results, sum_spending
+from ragsonde.storage.text_keeping import ALL_TEXTS, drop_own_texts, insert_texts
 from ragsonde.storage.tombstones import (
     HOLD_OFF,
     Named,
@@ -23,7 +24,6 @@ from ragsonde.storage.tombstones import (
 )
 from ragsonde.storage.trace_rows import (
     INSERT_TRACE,
-    INSERT_TRACE_TEXT,
     list_key_columns,
     list_trace_columns,
     to_utc,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from psycopg.rows import TupleRow
     from sqlalchemy import Engine
 
+    from ragsonde.storage.text_keeping import TextRule
     from ragsonde_schemas.evaluation import PlannedEvaluation
     from ragsonde_schemas.trace import Trace, TraceKey
 
@@ -57,7 +58,7 @@ ORDER BY day DESC, revision DESC
 _FIND_PENDING = """
 SELECT judge, fingerprint FROM evaluation
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
-  AND revision = %(revision)s AND state = ANY(%(unfinished)s)
+  AND revision = %(revision)s AND state = ANY(%(unfinished)s) AND backfill_id IS NULL
 ORDER BY judge, fingerprint
 """
 
@@ -114,6 +115,7 @@ def admit_trace(
     now: datetime,
     queued_seconds: int,
     max_revisions: int,
+    texts: TextRule = ALL_TEXTS,
 ) -> Admission:
     """What became of the trace; `ports.TraceStore.admit` says what that can be.
 
@@ -151,14 +153,15 @@ def admit_trace(
         if revision > max_revisions:
             return Admission(kind="over_limit", key=key, revision=revision - 1)
         columns = {
-            **list_trace_columns(trace),
+            **list_trace_columns(texts.reduce_trace(trace)),
             "day": key.day,
             "revision": revision,
             "now": now,
             "queued_until": now + timedelta(seconds=queued_seconds),
+            "evaluations_born": len(planned),
         }
         superseded = supersede_revisions(connection, columns) or 0 if revision > 1 else 0
-        _insert(connection, columns, planned)
+        _insert(connection, columns, planned, texts)
     return Admission(
         kind="new" if revision == 1 else "revision",
         key=key,
@@ -180,7 +183,6 @@ def hash_record(key: TraceKey) -> int:
     return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
 
 
-def _find_revisions(connection: Connection[TupleRow], trace: Trace) -> list[_Stored]:
 def _ask_forgotten(connection: Connection[TupleRow], trace: Trace) -> Cursor[TupleRow]:
     values = [
         (kind, value)
@@ -199,6 +201,7 @@ def _ask_forgotten(connection: Connection[TupleRow], trace: Trace) -> Cursor[Tup
     )
 
 
+def _find_revisions(connection: Connection[TupleRow], trace: Trace) -> list[_Stored]:
     """The stored revisions, newest first; for a guessed time those of the day before too."""
     last_day = trace.key.day
     parameters = {
@@ -237,10 +240,12 @@ def supersede_revisions(connection: Connection[TupleRow], columns: dict[str, Any
 
 
 def _insert(
-    connection: Connection[TupleRow], columns: dict[str, Any], planned: Sequence[PlannedEvaluation]
+    connection: Connection[TupleRow],
+    columns: dict[str, Any],
+    planned: Sequence[PlannedEvaluation],
+    texts: TextRule,
 ) -> None:
     connection.execute(INSERT_TRACE, columns)
-    connection.execute(INSERT_TRACE_TEXT, columns)
     if planned:
         connection.execute(_INSERT_EVALUATIONS, {**columns, **_list_evaluation_columns(planned)})
     results = [
@@ -252,6 +257,9 @@ def _insert(
     for judge, fingerprint, result in results:
         whose = {**columns, "judge": judge, "fingerprint": fingerprint}
         insert_calls(connection, whose, result.calls, total=len(result.calls))
+    insert_texts(connection, columns, texts)
+    if columns["revision"] > 1:
+        drop_own_texts(connection, columns, texts)
 
 
 def _list_evaluation_columns(planned: Sequence[PlannedEvaluation]) -> dict[str, list[Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ragsonde.storage.backfill_caps import require_room
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.reservations import CHECK, EVALUATION, Holder, NoRoomError, PacedLimit, hold
 from ragsonde.storage.retries import Retries
@@ -31,6 +32,10 @@ class OnPause(Protocol):
         ...
 
 
+BACKFILL_SHARE = 0.5
+"""A backfill may spend while all that its judge has spent, live traffic included, is below this share of what
+its budget allows until now: where live traffic needs more than that, a backfill gets nothing."""
+
 PROFILE_AGE = timedelta(minutes=1)
 """So long a judge's hourly profile is not read again; the monitor writes one a day."""
 _EVEN = tuple(1 / 24 for _ in range(24))
@@ -49,6 +54,8 @@ class PostgresBudgets:
     A day's limit is spread over the day by the hours of the last week: by the end of each hour no more may be
     spent than the share of a day's traces that come until then. Before a week is known, all hours are alike.
     What finds its hour's share given out is PACED, not SPENT: the hours to come have room for it.
+
+    A backfill has half of each limit at most, and its own calls and dollars: CAPPED when those are used.
 
     Args:
         engine: of this process.
@@ -90,7 +97,7 @@ class PostgresBudgets:
             "fingerprint": key.fingerprint,
             "starts": claimed.starts,
         }
-        return self._reserve(row, estimate, holder=EVALUATION)
+        return self._reserve(row, estimate, holder=EVALUATION, backfill_id=claimed.backfill_id)
 
     def reserve_check(self, claimed: ClaimedCheck, estimate: Callable[[], WorstCase]) -> Reservation:
         """The same for a claimed check.
@@ -103,11 +110,16 @@ class PostgresBudgets:
         return self._reserve(row, estimate, holder=CHECK)
 
     def _reserve(
-        self, row: Mapping[str, Any], estimate: Callable[[], WorstCase], *, holder: Holder
+        self,
+        row: Mapping[str, Any],
+        estimate: Callable[[], WorstCase],
+        *,
+        holder: Holder,
+        backfill_id: int | None = None,
     ) -> Reservation:
         judge = row["judge"]
-        limits = self._limits.get(judge)
-        if not limits:
+        limits = self._limits.get(judge, ())
+        if not limits and backfill_id is None:
             return Reservation.HELD
         worst = estimate()
         if worst.cost_usd is None and any(limit.usd is not None for limit in limits):
@@ -115,11 +127,15 @@ class PostgresBudgets:
             raise JudgePausedError(judge, _NO_PRICE)
         now = self._clock.now()
         paced = [self._pace(limit, row, now=now) for limit in limits]
+        if backfill_id is not None:
+            paced = [limit.cut(BACKFILL_SHARE) for limit in paced]
 
         def attempt() -> Reservation:
             try:
                 with pipelined_transaction(self._engine) as connection:
-                    hold(connection, row, worst=worst, limits=paced, now=now, holder=holder)
+                    is_capped = backfill_id is not None and require_room(connection, backfill_id, worst=worst)
+                    if limits or is_capped:
+                        hold(connection, row, worst=worst, limits=paced, now=now, holder=holder)
             except NoRoomError as error:
                 return error.reservation
             return Reservation.HELD

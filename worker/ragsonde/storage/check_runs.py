@@ -55,14 +55,20 @@ RETURNING r.check_id, r.judge, r.fingerprint, r.day
 _IS_OURS = """check_id = %(check_id)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
   AND day = %(day)s"""
 
+_IS_DUE = "r.judged_at IS NULL AND (r.lease_until IS NULL OR r.lease_until <= %(now)s)"
+
 _CLAIM = f"""
 UPDATE check_result r SET starts = starts + 1, unfinished_starts = unfinished_starts + 1,
     lease_until = %(lease_until)s
 FROM check_set c
-WHERE {_IS_OURS} AND c.id = r.check_id AND c.is_active AND r.judged_at IS NULL
-  AND (r.lease_until IS NULL OR r.lease_until <= %(now)s)
+WHERE {_IS_OURS} AND c.id = r.check_id AND c.is_active AND {_IS_DUE}
+  AND (r.unfinished_starts = 0 OR NOT %(spares_suspects)s)
 RETURNING r.starts, r.unfinished_starts, c.trace, {HELD}
 """  # noqa: S608  # constants
+
+_IS_SUSPECT = f"""
+SELECT FROM check_result r WHERE {_IS_OURS} AND {_IS_DUE} AND r.unfinished_starts > 0
+"""
 
 _IS_FIRST = """(
     %(answered_fingerprint)s::text IS NULL AND EXISTS (
@@ -106,14 +112,21 @@ class PostgresCheckStore:
         self._lease = timedelta(seconds=lease_seconds)
         self._retries = retries or Retries()
 
-    def claim(self, key: CheckKey) -> ClaimedCheck | None:
+    def claim(self, key: CheckKey, *, spares_suspects: bool = False) -> ClaimedCheck | None:
         """The check, under a lease, or None when it is done, dropped, or somebody else has it.
+
+        With `spares_suspects` None also where an earlier claim of it never ended.
 
         Raises:
             DatabaseLostError: Postgres is away.
         """
         now = self._clock.now()
-        columns = {**key.model_dump(), "now": now, "lease_until": now + self._lease}
+        columns = {
+            **key.model_dump(),
+            "now": now,
+            "lease_until": now + self._lease,
+            "spares_suspects": spares_suspects,
+        }
 
         def attempt() -> ClaimedCheck | None:
             with pipelined_transaction(self._engine) as connection:
@@ -129,6 +142,20 @@ class PostgresCheckStore:
                 starts=row["starts"],
                 unfinished_starts=row["unfinished_starts"],
             )
+
+        return self._retries.run(attempt)
+
+    def is_suspect(self, key: CheckKey) -> bool:
+        """True when it is due, and an earlier claim of it never ended: it is run alone.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        columns = {**key.model_dump(), "now": self._clock.now()}
+
+        def attempt() -> bool:
+            with pipelined_transaction(self._engine) as connection:
+                return connection.execute(_IS_SUSPECT, columns).fetchone() is not None
 
         return self._retries.run(attempt)
 

@@ -34,6 +34,8 @@ _NEVER_LOOKED_AT = (EvaluationState.FILTERED.value, EvaluationState.NOT_EVALUABL
 class DayCost(Value):
     """What one judge did on one day (UTC, by when the evaluations were born).
 
+    Evaluations that a backfill added to traces of other days are in calls, tokens, cost and `unpriced` alone.
+
     Attributes:
         looked_at: evaluations that the judge might have judged: all but filtered ones and those without
             anything to judge.
@@ -117,9 +119,9 @@ def _restrict(query: Select[Any], column: QueryableAttribute[str], value: str | 
 def _sum_evaluations(since: datetime, until: datetime) -> Select[Any]:
     row = EvaluationRow
     columns: list[ColumnElement[Any]] = [
-        func.count().label("looked_at"),
-        func.count().filter(_is_known_judged()).label("judged"),
-        func.count().filter(row.state == EvaluationState.SHED.value).label("shed"),
+        func.count().filter(~row.is_added).label("looked_at"),
+        func.count().filter(_is_known_judged(), ~row.is_added).label("judged"),
+        func.count().filter(row.state == EvaluationState.SHED.value, ~row.is_added).label("shed"),
         func.count().filter(row.state == EvaluationState.SAMPLED_OUT.value).label("sampled_out"),
         _sum(row.calls).label("calls"),
         _sum(row.tokens_in).label("tokens_in"),
@@ -154,6 +156,7 @@ def _sum_cached(since: datetime, until: datetime) -> Select[Any]:
             assessment.created_at < until + LONGEST_WAIT,
             row.created_at >= since,
             row.created_at < until,
+            ~row.is_added,
             row.state.not_in(_NEVER_LOOKED_AT),
         )
         .group_by(row.judge, row.app)

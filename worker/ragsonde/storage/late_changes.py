@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ragsonde.storage.admission import hash_record, supersede_revisions
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.jsonb import clean_text
+from ragsonde.storage.text_keeping import ALL_TEXTS, drop_own_texts
 from ragsonde.storage.trace_rows import list_key_columns
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
+    from ragsonde.storage.text_keeping import TextRule
     from ragsonde_schemas.trace import TraceKey
 
 _AFTER_ALL = 32767
@@ -49,7 +51,9 @@ def write_warning(engine: Engine, key: TraceKey, *, revision: int, subject: str,
         connection.execute(_WARN, columns)
 
 
-def withdraw_record(engine: Engine, key: TraceKey, *, now: datetime) -> int | None:
+def withdraw_record(
+    engine: Engine, key: TraceKey, *, now: datetime, texts: TextRule = ALL_TEXTS
+) -> int | None:
     """How many score rows a record had that count no more; None where nothing of it counted.
 
     All its evaluations become superseded, as by a newer revision.
@@ -60,4 +64,6 @@ def withdraw_record(engine: Engine, key: TraceKey, *, now: datetime) -> int | No
     columns = {**list_key_columns(key, revision=_AFTER_ALL), "now": now}
     with pipelined_transaction(engine) as connection:
         connection.execute(_LOCK, {"lock": hash_record(key)})
-        return supersede_revisions(connection, columns)
+        superseded = supersede_revisions(connection, columns)
+        drop_own_texts(connection, columns, texts)
+    return superseded

@@ -21,14 +21,15 @@ def count_states(
 ) -> dict[tuple[str, EvaluationState], int]:
     """How many evaluations born since then stand in each state, by judge and state; none = not there.
 
-    For each judge that was configured all the time, their sum is `count_revisions`.
+    For each judge that was configured all the time, their sum is `count_revisions`: what a backfill added to
+    a revision that was there already is not counted.
 
     Raises:
         DatabaseLostError: Postgres is away.
     """
     query = (
         select(EvaluationRow.judge, EvaluationRow.state, func.count())
-        .where(EvaluationRow.created_at >= since)
+        .where(EvaluationRow.created_at >= since, ~EvaluationRow.is_added)
         .group_by(EvaluationRow.judge, EvaluationRow.state)
         .order_by(EvaluationRow.judge, EvaluationRow.state)
     )

@@ -12,7 +12,13 @@ from ragsonde.storage.metadata import Tables
 
 
 class ParkedMessageRow(Tables):
-    """A message that could not be worked on, with all that is needed to publish it again."""
+    """A message that could not be worked on, with all that is needed to publish it again.
+
+    Attributes:
+        replays: how often it was published again.
+        replayed_at: when it was last published again; null where it was parked again since.
+        dropped_at: when somebody decided that it is not worth that.
+    """
 
     __tablename__ = "parked_message"
     __table_args__ = (
@@ -35,6 +41,9 @@ class ParkedMessageRow(Tables):
     parked_at: Mapped[datetime]
     body: Mapped[bytes]
     body_bytes: Mapped[int]
+    replays: Mapped[int] = mapped_column(server_default="0")
+    replayed_at: Mapped[datetime | None]
+    dropped_at: Mapped[datetime | None]
 
 
 class SuspectRow(Tables):

@@ -64,13 +64,19 @@ _UPDATED = (
     "byte_count", "version", "next_close_at", "reason", "queued_until",
 )  # fmt: skip
 
-_CLAIM = """
+_IS_DUE = "next_close_at <= %(now)s AND (lease_until IS NULL OR lease_until <= %(now)s)"
+
+_CLAIM = f"""
 UPDATE open_record
 SET claims = claims + 1, unfinished_claims = unfinished_claims + 1, lease_until = %(lease_until)s,
     claimed_version = version
-WHERE trace_id = %(trace_id)s AND next_close_at <= %(now)s AND (lease_until IS NULL OR lease_until <= %(now)s)
+WHERE trace_id = %(trace_id)s AND {_IS_DUE} AND (unfinished_claims = 0 OR NOT %(spares_suspects)s)
 RETURNING format, version, claims, unfinished_claims, reason, closed_version > 0, admitted, first_received_at,
     has_root, is_cut
+"""  # noqa: S608  # constants of this file
+
+_IS_SUSPECT = f"""
+SELECT FROM open_record WHERE trace_id = %(trace_id)s AND {_IS_DUE} AND unfinished_claims > 0
 """
 
 _HAS_STORED = """
@@ -178,6 +184,11 @@ def update_records(connection: Connection[TupleRow], records: Sequence[OpenRecor
 def claim_record(connection: Connection[TupleRow], columns: dict[str, Any]) -> Cursor[TupleRow]:
     """Claims a record that is due; `read_claim` tells whether that was granted."""
     return connection.execute(_CLAIM, columns)
+
+
+def is_suspect(connection: Connection[TupleRow], columns: dict[str, Any]) -> bool:
+    """True when a record is due, and an earlier claim of it never ended."""
+    return connection.execute(_IS_SUSPECT, columns).fetchone() is not None
 
 
 def read_claim(cursor: Cursor[TupleRow]) -> Claim | None:

@@ -7,21 +7,29 @@ is detached concurrently before it is dropped; both take locks on the parent tha
 from __future__ import annotations
 
 import re
+import sys
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from psycopg.errors import CheckViolation
 from sqlalchemy import text
 
-from ragsonde.storage.engine import pipelined_transaction, translating_losses
+from ragsonde.storage.engine import (
+    GivenUpError,
+    LockedOutError,
+    pipelined_transaction,
+    translating_losses,
+)
 from ragsonde.storage.locks import hold_job_lock
 from ragsonde.storage.open_records import delete_closed
 from ragsonde.storage.tables import PARTITIONED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from sqlalchemy import Connection, Engine
+
+    from ragsonde_schemas.errors import RagsondeError
 
 DAYS_OF_CLOCK_SKEW = 2
 """A producer's time may be a day ahead, and our own clock may be behind a producer's midnight."""
@@ -108,23 +116,44 @@ def drop_expired(engine: Engine, *, today: date, retention: Mapping[str, int]) -
 
     Raises:
         DatabaseLostError: Postgres is away; what was begun is ended by the next run.
+        GivenUpError, LockedOutError: somebody reads a table for long; the others are done.
     """
     dropped = []
-    with translating_losses():
-        with engine.connect() as connection:
-            partitions = list(list_partitions(connection))
-        for partition in partitions:
-            days = retention.get(partition.table)
-            is_expired = days is not None and (today - partition.day).days > days
-            if is_expired or partition.is_detaching or not partition.is_attached:
+    with translating_losses(), engine.connect() as connection:
+        partitions = list(list_partitions(connection))
+    stuck: dict[str, RagsondeError] = {}
+    for partition in select_expired(partitions, today=today, retention=retention):
+        if partition.table in stuck:
+            continue
+        try:
+            with translating_losses():
                 _detach(engine, partition)
                 _drop_detached(engine, partition)
-                dropped.append(partition.name)
+        except (GivenUpError, LockedOutError) as error:
+            stuck[partition.table] = error  # a long read of this table keeps no other from being emptied
+        else:
+            dropped.append(partition.name)
+    with translating_losses():
         for table in _EMPTIED_BY_ROW.keys() & retention.keys():
             _delete_expired(engine, table, today=today, days=retention[table])
         if _SPANS in retention:
             _delete_closed_traces(engine, today=today, days=retention[_SPANS])
+    for reason in stuck.values():
+        raise reason
     return dropped
+
+
+def select_expired(
+    partitions: Iterable[Partition], *, today: date, retention: Mapping[str, int]
+) -> list[Partition]:
+    """Those that are over their table's age, or whose drop was begun."""
+    return [
+        one
+        for one in partitions
+        if (today - one.day).days > retention.get(one.table, sys.maxsize)
+        or one.is_detaching
+        or not one.is_attached
+    ]
 
 
 def list_partitions(connection: Connection) -> Iterator[Partition]:

@@ -118,6 +118,10 @@ class PacedLimit(NamedTuple):
     limit: Limit
     share: float
 
+    def cut(self, share: float) -> PacedLimit:
+        """A part of it, as if its judge had no more."""
+        return PacedLimit(self.limit.scaled(share), self.share)
+
     @property
     def until_now(self) -> Limit:
         """What may be spent until the end of this hour."""
@@ -232,6 +236,30 @@ def give_back(
         tokens=sum(_count_tokens(call, otherwise=reserved_tokens // parts) for call in answered),
         usd=sum(reserved_usd / parts if call.cost_usd is None else call.cost_usd for call in answered),
         unpriced=sum(call.cost_usd is None for call in answered),
+    )
+
+
+def release(connection: Connection[TupleRow], judge: str, held: Sequence[Any]) -> None:
+    """Gives back what a row held that is there no more; whatever its run still asks is charged when it ends.
+
+    Args:
+        connection: in the transaction that deleted the row.
+        judge: whose budget it is.
+        held: the columns HELD of the row; it held something.
+    """
+    reserved_calls, reserved_tokens, reserved_usd, reserved_at = held
+    _settle(
+        connection,
+        judge,
+        now=reserved_at,
+        held_calls=reserved_calls,
+        held_tokens=reserved_tokens,
+        held_usd=reserved_usd,
+        runs=0,
+        calls=0,
+        tokens=0,
+        usd=0.0,
+        unpriced=0,
     )
 
 

@@ -24,6 +24,7 @@ from ragsonde.storage.result_rows import (
     insert_results,
     sum_spending,
 )
+from ragsonde.storage.text_keeping import ALL_TEXTS, drop_own_texts
 from ragsonde.storage.trace_rows import (
     SELECT_TRACE,
     list_key_columns,
@@ -41,9 +42,13 @@ if TYPE_CHECKING:
     from psycopg.rows import TupleRow
     from sqlalchemy import Engine
 
+    from ragsonde.storage.text_keeping import TextRule
     from ragsonde_schemas.errors import Cause
     from ragsonde_schemas.evaluation import EvaluationKey, EvaluationResult
     from ragsonde_schemas.judge_call import JudgeCall
+
+_IS_DUE = """(state = ANY(%(sources)s) AND next_attempt_at <= %(now)s
+       OR state = 'running' AND lease_until < %(now)s)"""
 
 _CLAIM = f"""
 UPDATE evaluation
@@ -51,9 +56,18 @@ SET state = 'running', starts = starts + 1, unfinished_starts = unfinished_start
     lease_until = %(lease_until)s
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
   AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
-  AND (state = ANY(%(sources)s) AND next_attempt_at <= %(now)s OR state = 'running' AND lease_until < %(now)s)
-RETURNING starts, unfinished_starts, attempts, created_at, {HELD}
+  AND (unfinished_starts = 0 OR NOT %(spares_suspects)s)
+  AND {_IS_DUE}
+RETURNING starts, unfinished_starts, attempts, coalesce(reopened_at, created_at), backfill_id,
+    {HELD}
 """  # noqa: S608  # constants
+
+_IS_SUSPECT = f"""
+SELECT FROM evaluation
+WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND revision = %(revision)s
+  AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
+  AND unfinished_starts > 0 AND {_IS_DUE}
+"""
 
 _OF_THIS_RUN = f"""WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s
   AND revision = %(revision)s AND day = %(day)s AND judge = %(judge)s AND fingerprint = %(fingerprint)s
@@ -92,15 +106,17 @@ class _Start(NamedTuple):
     starts: int
     unfinished_starts: int
     attempts: int
-    created_at: datetime
+    waiting_since: datetime
+    backfill_id: int | None
 
 
 def claim_evaluation(
-    engine: Engine, key: EvaluationKey, *, now: datetime, lease_seconds: int
+    engine: Engine, key: EvaluationKey, *, now: datetime, lease_seconds: int, spares_suspects: bool
 ) -> ClaimedEvaluation | None:
     """The evaluation, running under a lease of ours, or None when it is not due or somebody else has it.
 
-    Where retention has dropped its texts the claim is `is_expired`.
+    Where retention has dropped its texts the claim is `is_expired`. With `spares_suspects` None also where an
+    earlier run of it never ended.
 
     Raises:
         DatabaseLostError: it may be claimed or not; the sweeper finds it when the lease is over.
@@ -111,6 +127,7 @@ def claim_evaluation(
         "now": now,
         "lease_until": now + timedelta(seconds=lease_seconds),
         "sources": list_sources(EvaluationState.RUNNING),
+        "spares_suspects": spares_suspects,
     }
     with pipelined_transaction(engine) as connection:
         claim = connection.execute(_CLAIM, columns)
@@ -118,8 +135,8 @@ def claim_evaluation(
         found = claim.fetchone()
         if found is None:
             return None
-        starts, unfinished_starts, attempts, created_at, *held = found
-        start = _Start(starts, unfinished_starts, attempts, created_at)
+        size = len(_Start._fields)
+        start, held = _Start(*found[:size]), found[size:]
         give_back(connection, columns, held, calls=(), holder=EVALUATION)
         row = texts.fetchone()
     is_expired = row is None or not row["has_texts"]
@@ -128,14 +145,31 @@ def claim_evaluation(
         trace=rebuild_remains(key.trace, row) if row is None or is_expired else rebuild_trace(row),
         unfinished_starts=start.unfinished_starts,
         attempts=start.attempts,
-        waiting_since=to_utc(start.created_at),
+        waiting_since=to_utc(start.waiting_since),
         starts=start.starts,
         is_expired=is_expired,
+        backfill_id=start.backfill_id,
     )
 
 
+def is_suspect(engine: Engine, key: EvaluationKey, *, now: datetime) -> bool:
+    """True when the evaluation is due, and an earlier run of it never ended.
+
+    Raises:
+        DatabaseLostError, GivenUpError: nothing is known.
+    """
+    columns = {**_list_columns(key), "now": now, "sources": list_sources(EvaluationState.RUNNING)}
+    with pipelined_transaction(engine) as connection:
+        return connection.execute(_IS_SUSPECT, columns).fetchone() is not None
+
+
 def finish_evaluation(
-    engine: Engine, claimed: ClaimedEvaluation, result: EvaluationResult, *, now: datetime
+    engine: Engine,
+    claimed: ClaimedEvaluation,
+    result: EvaluationResult,
+    *,
+    now: datetime,
+    texts: TextRule = ALL_TEXTS,
 ) -> EvaluationState | None:
     """The state it ended in, or None when this claim does not run it any more and nothing was written.
 
@@ -160,6 +194,7 @@ def finish_evaluation(
             insert_results(
                 connection, columns, [JudgedResult(claimed.key.judge, claimed.key.fingerprint, result)]
             )
+            drop_own_texts(connection, columns, texts)
     return state
 
 
@@ -192,7 +227,14 @@ def postpone_evaluation(
     return state is EvaluationState.WAITING
 
 
-def shed_evaluation(engine: Engine, claimed: ClaimedEvaluation, *, now: datetime, cause: Cause) -> bool:
+def shed_evaluation(
+    engine: Engine,
+    claimed: ClaimedEvaluation,
+    *,
+    now: datetime,
+    cause: Cause,
+    texts: TextRule = ALL_TEXTS,
+) -> bool:
     """True when it is shed, False when this claim does not run it any more or a newer revision has come.
 
     Raises:
@@ -208,6 +250,7 @@ def shed_evaluation(engine: Engine, claimed: ClaimedEvaluation, *, now: datetime
     }
     with pipelined_transaction(engine) as connection:
         state = _end_run(connection, _SHED, columns, calls=())
+        drop_own_texts(connection, columns, texts)
     return state is EvaluationState.SHED
 
 

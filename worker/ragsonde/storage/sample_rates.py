@@ -153,6 +153,7 @@ def count_looked_at(engine: Engine, *, since: datetime, until: datetime) -> dict
             row.created_at >= since,
             row.created_at < until,
             row.revision == 1,
+            ~row.is_added,
             row.state.not_in([state.value for state in _NEVER_LOOKED_AT]),
         )
         .group_by(row.app, row.judge)

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from ragsonde.assembly.closing import ClosingTimes
 from ragsonde.storage.absorption import Absorbing, absorb_spans
 from ragsonde.storage.engine import pipelined_transaction
-from ragsonde.storage.open_records import claim_record, has_stored_trace, read_claim, settle_record
+from ragsonde.storage.open_records import (
+    claim_record,
+    has_stored_trace,
+    is_suspect,
+    read_claim,
+    settle_record,
+)
 from ragsonde.storage.partitions import DAYS_OF_CLOCK_SKEW
 from ragsonde.storage.retries import Retries
 from ragsonde.storage.span_rows import read_payloads, select_payloads
@@ -71,14 +77,30 @@ class PostgresSpanBuffer:
             lambda: absorb_spans(self._engine, spans, format_name=format_name, whole=whole, how=how)
         )
 
-    def claim(self, trace_id: str) -> ClaimedRecord | None:
+    def claim(self, trace_id: str, *, spares_suspects: bool = False) -> ClaimedRecord | None:
         """The spans of a trace that is due, under a lease; None when it is not, or somebody else has it.
+
+        With `spares_suspects` None also where an earlier claim of it never ended.
 
         Raises:
             DatabaseLostError: it may be claimed or not; the sweeper finds it when the lease is over.
         """
         now = self._clock.now()
-        return self._retries.run(lambda: self._claim(trace_id, now))
+        return self._retries.run(lambda: self._claim(trace_id, now, spares_suspects=spares_suspects))
+
+    def is_suspect(self, trace_id: str) -> bool:
+        """True when it is due, and an earlier claim of it never ended: it is closed alone.
+
+        Raises:
+            DatabaseLostError: call again.
+        """
+        columns = {"trace_id": trace_id, "now": self._clock.now()}
+
+        def attempt() -> bool:
+            with pipelined_transaction(self._engine) as connection:
+                return is_suspect(connection, columns)
+
+        return self._retries.run(attempt)
 
     def settle(self, claimed: ClaimedRecord, *, admitted: Sequence[AdmittedRecord]) -> bool:
         """True when the trace is closed as claimed; spans that came meanwhile keep it open.
@@ -106,8 +128,9 @@ class PostgresSpanBuffer:
 
         return self._retries.run(attempt)
 
-    def _claim(self, trace_id: str, now: datetime) -> ClaimedRecord | None:
+    def _claim(self, trace_id: str, now: datetime, *, spares_suspects: bool) -> ClaimedRecord | None:
         columns = {
+            "spares_suspects": spares_suspects,
             "trace_id": trace_id,
             "now": now,
             "lease_until": now + timedelta(seconds=self._lease_seconds),

@@ -16,15 +16,24 @@ from ragsonde_schemas.trace import TraceKey
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-_TAKE_DUE = """
+_IS_LIVE = """(backfill_id IS NULL OR NOT EXISTS (
+        SELECT FROM backfill_item i
+        WHERE i.trace_id = evaluation.trace_id AND i.app = evaluation.app
+          AND i.record_key = evaluation.record_key AND i.revision = evaluation.revision
+          AND i.day = evaluation.day AND i.judge = evaluation.judge
+          AND i.fingerprint = evaluation.fingerprint))"""
+"""What a backfill has under way is published at its rate, on the queue of backfills."""
+
+_TAKE_DUE = f"""
 WITH abandoned AS (
     SELECT trace_id, app, record_key, revision, day, judge, fingerprint FROM evaluation
     WHERE state = 'running' AND lease_until < %(now)s AND (queued_until IS NULL OR queued_until <= %(now)s)
+      AND {_IS_LIVE}
     ORDER BY lease_until LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 ), due AS (
     SELECT trace_id, app, record_key, revision, day, judge, fingerprint FROM evaluation
     WHERE state = 'waiting' AND next_attempt_at <= %(now)s
-      AND (queued_until IS NULL OR queued_until <= %(now)s)
+      AND (queued_until IS NULL OR queued_until <= %(now)s) AND {_IS_LIVE}
     ORDER BY next_attempt_at LIMIT (SELECT %(limit)s - count(*) FROM abandoned) FOR UPDATE SKIP LOCKED
 ), taken AS (
     SELECT * FROM abandoned UNION ALL SELECT * FROM due
@@ -37,7 +46,7 @@ WHERE evaluation.trace_id = taken.trace_id AND evaluation.app = taken.app
   AND evaluation.fingerprint = taken.fingerprint
 RETURNING evaluation.app, evaluation.trace_id, evaluation.record_key, evaluation.day, evaluation.revision,
     evaluation.judge, evaluation.fingerprint
-"""
+"""  # noqa: S608  # constants of this file
 
 _IS_FREE = """next_close_at <= %(now)s AND (lease_until IS NULL OR lease_until <= %(now)s)
       AND (queued_until IS NULL OR queued_until <= %(now)s)"""

@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
+from ragsonde.storage.backfill_tables import BackfillItemRow, BackfillRow
 from ragsonde.storage.erasure_tables import TombstoneRow, TombstoneSaltRow
 from ragsonde.storage.judge_tables import (
     CheckResultRow,
@@ -45,6 +46,8 @@ __all__ = [
     "PARTITIONED",
     "REVISION_KEY",
     "AssessmentRow",
+    "BackfillItemRow",
+    "BackfillRow",
     "CheckResultRow",
     "CheckTraceRow",
     "EvaluationColumns",
@@ -94,7 +97,11 @@ class EvaluationColumns(RevisionColumns):
 
 
 class TraceRow(RevisionColumns, Tables):
-    """One revision of a record, without its texts."""
+    """One revision of a record, without its texts.
+
+    Attributes:
+        evaluations_born: how many were stored with it, in one transaction; null for rows of older versions.
+    """
 
     __tablename__ = "trace"
     __table_args__ = (
@@ -124,6 +131,7 @@ class TraceRow(RevisionColumns, Tables):
     extra: Mapped[dict[str, Any]]
     wish: Mapped[dict[str, Any]]
     extraction: Mapped[dict[str, Any]]
+    evaluations_born: Mapped[int | None] = mapped_column(SmallInteger)
 
 
 class TraceTextRow(RevisionColumns, Tables):
@@ -151,6 +159,10 @@ class EvaluationRow(EvaluationColumns, Tables):
         created_at: when it was born: it waits since then.
         reserved_calls, reserved_tokens, reserved_usd: what its run holds of its judge's budget since
             `reserved_at`; all null where it holds nothing.
+        reopened_at: when somebody had it judged once more after it had failed, or a backfill's turn had come for
+            it: it waits since then.
+        backfill_id: the backfill that began it last; null for what live traffic brought.
+        is_added: born for a backfill, after its revision: beside the ledger of live traffic.
     """
 
     __tablename__ = "evaluation"
@@ -185,6 +197,9 @@ class EvaluationRow(EvaluationColumns, Tables):
     reserved_tokens: Mapped[int | None] = mapped_column(BigInteger)
     reserved_usd: Mapped[float | None]
     reserved_at: Mapped[datetime | None]
+    reopened_at: Mapped[datetime | None]
+    backfill_id: Mapped[int | None] = mapped_column(BigInteger)
+    is_added: Mapped[bool] = mapped_column(server_default=false())
 
 
 class AssessmentRow(EvaluationColumns, Tables):

@@ -20,12 +20,12 @@ INSERT_TRACE = """
 INSERT INTO trace (
     trace_id, app, record_key, revision, day, content_hash, admitted_at, occurred_at, occurred_at_guessed,
     claimed_occurred_at, event_id, environment, release, variant, session_id, user_id, model, latency_ms,
-    cost_usd, sampling_probability, tags, usage, metadata, extra, wish, extraction)
+    cost_usd, sampling_probability, tags, usage, metadata, extra, wish, extraction, evaluations_born)
 VALUES (
     %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, %(content_hash)s, %(now)s, %(occurred_at)s,
     %(occurred_at_guessed)s, %(claimed_occurred_at)s, %(event_id)s, %(environment)s, %(release)s, %(variant)s,
     %(session_id)s, %(user_id)s, %(model)s, %(latency_ms)s, %(cost_usd)s, %(sampling_probability)s, %(tags)s,
-    %(usage)s, %(metadata)s, %(extra)s, %(wish)s, %(extraction)s)
+    %(usage)s, %(metadata)s, %(extra)s, %(wish)s, %(extraction)s, %(evaluations_born)s)
 """
 
 INSERT_TRACE_TEXT = """
@@ -55,7 +55,7 @@ _CONTEXTS: TypeAdapter[tuple[Context, ...]] = TypeAdapter(tuple[Context, ...])
 
 
 def list_trace_columns(trace: Trace) -> dict[str, Any]:
-    """The bound parameters of both inserts, all but revision, day and now."""
+    """The bound parameters of both inserts, all but revision, day, now and evaluations_born."""
     return {
         "trace_id": trace.trace_id,
         "app": trace.app,

@@ -11,9 +11,11 @@ from ragsonde.storage.retries import Retries
 from ragsonde.storage.runs import (
     claim_evaluation,
     finish_evaluation,
+    is_suspect,
     postpone_evaluation,
     shed_evaluation,
 )
+from ragsonde.storage.text_keeping import ALL_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from ragsonde.ports import Clock
+    from ragsonde.storage.text_keeping import TextRule
     from ragsonde_schemas.errors import Cause
     from ragsonde_schemas.evaluation import (
         Admission,
@@ -47,6 +50,7 @@ class PostgresTraceStore:
             the task that admitted it.
         max_revisions: what comes after so many is not stored.
         retention_days: a missing partition is made for days up to this age.
+        texts: which stay when nothing waits for them.
         retries: for what Postgres gives up on; all methods raise GivenUpError when these did not help.
     """
 
@@ -58,6 +62,7 @@ class PostgresTraceStore:
         lease_seconds: int = 150,
         max_revisions: int = 3,
         retention_days: int = 90,
+        texts: TextRule = ALL_TEXTS,
         retries: Retries | None = None,
     ) -> None:
         self._engine = engine
@@ -65,6 +70,7 @@ class PostgresTraceStore:
         self._lease_seconds = lease_seconds
         self._max_revisions = max_revisions
         self._retention_days = retention_days
+        self._texts = texts
         self._retries = retries or Retries()
 
     def admit(
@@ -87,20 +93,38 @@ class PostgresTraceStore:
                 now=now,
                 queued_seconds=self._lease_seconds,
                 max_revisions=self._max_revisions,
+                texts=self._texts,
             )
 
         return self._run(attempt, day=trace.key.day, today=now.date())
 
-    def claim(self, key: EvaluationKey) -> ClaimedEvaluation | None:
+    def claim(self, key: EvaluationKey, *, spares_suspects: bool = False) -> ClaimedEvaluation | None:
         """The evaluation, now running under a lease, or None when it is not due or somebody else has it.
+
+        With `spares_suspects` None also where an earlier run of it never ended.
 
         Raises:
             DatabaseLostError: it may be claimed or not; the sweeper finds it when the lease is over.
         """
         now = self._clock.now()
         return self._retries.run(
-            lambda: claim_evaluation(self._engine, key, now=now, lease_seconds=self._lease_seconds)
+            lambda: claim_evaluation(
+                self._engine,
+                key,
+                now=now,
+                lease_seconds=self._lease_seconds,
+                spares_suspects=spares_suspects,
+            )
         )
+
+    def is_suspect(self, key: EvaluationKey) -> bool:
+        """True when it is due, and an earlier run of it never ended: it runs alone.
+
+        Raises:
+            DatabaseLostError: call again.
+        """
+        now = self._clock.now()
+        return self._retries.run(lambda: is_suspect(self._engine, key, now=now))
 
     def finish(self, claimed: ClaimedEvaluation, result: EvaluationResult) -> EvaluationState | None:
         """The state it ended in, or None when this claim does not run it any more and nothing was written.
@@ -110,9 +134,11 @@ class PostgresTraceStore:
             ValueError: no run ends in the result's state.
         """
         now = self._clock.now()
+        calls = self._texts.reduce_calls(result.calls_before_outage)
+        stored = result.model_copy(update={"calls_before_outage": calls})
 
         def attempt() -> EvaluationState | None:
-            return finish_evaluation(self._engine, claimed, result, now=now)
+            return finish_evaluation(self._engine, claimed, stored, now=now, texts=self._texts)
 
         return self._run(attempt, day=claimed.key.trace.day, today=now.date())
 
@@ -130,9 +156,10 @@ class PostgresTraceStore:
             DatabaseLostError: it may be postponed or not; the sweeper finds it when the lease is over.
         """
         now = self._clock.now()
+        kept = self._texts.reduce_calls(calls)
 
         def attempt() -> bool:
-            return postpone_evaluation(self._engine, claimed, now=now, until=until, cause=cause, calls=calls)
+            return postpone_evaluation(self._engine, claimed, now=now, until=until, cause=cause, calls=kept)
 
         return self._run(attempt, day=claimed.key.trace.day, today=now.date())
 
@@ -143,7 +170,9 @@ class PostgresTraceStore:
             DatabaseLostError: it may be shed or not; the sweeper finds it when the lease is over.
         """
         now = self._clock.now()
-        return self._retries.run(lambda: shed_evaluation(self._engine, claimed, now=now, cause=cause))
+        return self._retries.run(
+            lambda: shed_evaluation(self._engine, claimed, now=now, cause=cause, texts=self._texts)
+        )
 
     def warn(self, key: TraceKey, *, revision: int, subject: str, text: str) -> None:
         """Adds a warning to a stored revision, in place of an earlier one of the same subject.
@@ -162,7 +191,7 @@ class PostgresTraceStore:
             DatabaseLostError: it may be withdrawn or not; call again.
         """
         now = self._clock.now()
-        return self._retries.run(lambda: withdraw_record(self._engine, key, now=now))
+        return self._retries.run(lambda: withdraw_record(self._engine, key, now=now, texts=self._texts))
 
     def _run(self, attempt: Callable[[], _Result], *, day: date, today: date) -> _Result:
         return self._retries.run(

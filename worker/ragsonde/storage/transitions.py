@@ -8,7 +8,13 @@ statement, so it is guarded by the way there, not by the pair.
 from __future__ import annotations
 
 from ragsonde_schemas.errors import Cause
-from ragsonde_schemas.evaluation import TERMINAL, TRANSITIONS, EvaluationResult, EvaluationState
+from ragsonde_schemas.evaluation import (
+    REOPENINGS,
+    TERMINAL,
+    TRANSITIONS,
+    EvaluationResult,
+    EvaluationState,
+)
 
 BIRTH_STATES = frozenset(EvaluationState) - {EvaluationState.RUNNING, EvaluationState.SUPERSEDED}
 """An evaluation may be born waiting, or finished by a free judge, or left out; never half way."""
@@ -26,6 +32,11 @@ UNFINISHED = frozenset(EvaluationState) - TERMINAL
 def list_sources(target: EvaluationState) -> list[str]:
     """The states from which `target` may be reached in one step, as bound parameters want them."""
     return sorted(state.value for state, targets in TRANSITIONS.items() if target in targets)
+
+
+def list_reopenable() -> list[str]:
+    """The states from which a person may have an evaluation judged once more, as bound parameters."""
+    return sorted(state.value for state in REOPENINGS)
 
 
 def count_attempts(result: EvaluationResult | None) -> int:

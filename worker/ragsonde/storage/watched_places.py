@@ -69,7 +69,7 @@ def count_waiting(engine: Engine, *, app: str) -> int:
     """
     states = sorted(state.value for state in UNFINISHED)
     with translating_losses(), engine.connect() as connection:
-        return connection.execute(_WAITING, {"states": states, "app": app}).scalar_one()
+        return int(connection.execute(_WAITING, {"states": states, "app": app}).scalar_one())
 
 
 def count_sufficiency(engine: Engine, place: Place, *, since: datetime) -> tuple[Sufficiency, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragsonde.exposition.closed_labels import (
+    BACKFILL_ENDS,
     CLOSINGS,
     DUPLICATE_KINDS,
     FILTER_CAUSES,
@@ -26,6 +27,14 @@ EVALUATIONS = Declaration(
     "judge: the configured one (name@fingerprint), also where a fallback or another model answered.",
     labels=("judge", "state", "cause"),
     born=STATES,
+)
+BACKFILLED = Declaration(
+    name="backfilled_total",
+    kind=Kind.COUNTER,
+    help="Evaluations of backfills that ended here, by state. They are in no other series of evaluations or "
+    "scores: their traces are not those of now.",
+    labels=("judge", "state"),
+    born=BACKFILL_ENDS,
 )
 PARKED = Declaration(
     name="parked_total",

@@ -21,6 +21,19 @@ OPEN_TRACES = Declaration(
     kind=Kind.GAUGE,
     help="Traces whose spans are still being gathered, from Postgres.",
 )
+BACKFILL_PROGRESS = Declaration(
+    name="backfill_done_ratio",
+    kind=Kind.SNAPSHOT,
+    help="How much of a backfill has ended, of what it was to evaluate; absent once it is over.",
+    labels=("backfill", "judge"),
+    unit="ratio",
+)
+BACKFILL_EVALUATIONS = Declaration(
+    name="backfill_evaluations",
+    kind=Kind.SNAPSHOT,
+    help="Evaluations of a backfill by state; outstanding: not ended yet; left: put back, shed, superseded.",
+    labels=("backfill", "judge", "state"),
+)
 SWEPT = Declaration(
     name="swept_total",
     kind=Kind.COUNTER,
