@@ -89,6 +89,13 @@ def list_cards(summary: PlaceSummary, scorers: Mapping[str, Scorer]) -> tuple[Sc
     return tuple(_make_card(one, scorers.get(one.instance)) for one in summary.scorers)
 
 
+def list_states(ledger: LedgerSummary) -> tuple[EvaluationState, ...]:
+    """The states in which any evaluation stands."""
+    return tuple(
+        state for state in EvaluationState if any(states.get(state) for states in ledger.judges.values())
+    )
+
+
 def list_spending(spending: Sequence[Spending]) -> Iterator[SpendingLine]:
     """A line for each limit of each judge."""
     for one in spending:

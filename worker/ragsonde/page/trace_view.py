@@ -10,6 +10,7 @@ from ragsonde.page.marked_text import Piece, mark_sentences
 from ragsonde.page.wording import say_moment
 from ragsonde.scoring.bands import find_band
 from ragsonde.scoring.meanings import CAUSES, STATES
+from ragsonde.scoring.phrases import quote_reasons
 from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.score import Score
 from ragsonde_schemas.stream_labels import judge_label
@@ -173,11 +174,13 @@ def _view_evaluation(evaluation: EvaluationHistory, *, scorers: Mapping[str, Sco
     return EvaluationView(
         judge=_name(evaluation),
         facts=tuple(facts),
-        outcomes=tuple(_view_outcome(one, scorers.get(one.scorer)) for one in evaluation.outcomes),
+        outcomes=tuple(
+            _view_outcome(one, scorers.get(one.scorer), assessment=assessment) for one in evaluation.outcomes
+        ),
     )
 
 
-def _view_outcome(outcome: Outcome, scorer: Scorer | None) -> OutcomeLine:
+def _view_outcome(outcome: Outcome, scorer: Scorer | None, *, assessment: Assessment | None) -> OutcomeLine:
     if not isinstance(outcome, Score):
         cause = CAUSES.get(outcome.cause, outcome.cause.value)
         reads_as = "not scored" if outcome.status == "skipped" else "not scored: an error"
@@ -188,7 +191,11 @@ def _view_outcome(outcome: Outcome, scorer: Scorer | None) -> OutcomeLine:
     if outcome.passed is False:
         reads_as += ", below its threshold"
     return OutcomeLine(
-        scorer=outcome.scorer, value=f"{outcome.value:g}", reads_as=reads_as, reason=outcome.reason
+        scorer=outcome.scorer,
+        value=f"{outcome.value:g}",
+        reads_as=reads_as,
+        # what the judge said of each context stands beside the context
+        reason=outcome.reason.removesuffix(quote_reasons(assessment.contexts if assessment else None)),
     )
 
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from ragsonde.page.overview import describe_state, list_cards, list_places, list_spending
+from ragsonde.page.overview import describe_state, list_cards, list_places, list_spending, list_states
 from ragsonde.page.rendering import render
 from ragsonde.page.trace_view import view_trace
 from ragsonde.page.wording import say_place
 from ragsonde_schemas.app_name import read_app
-from ragsonde_schemas.evaluation import EvaluationState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from ragsonde.ports import Watching
     from ragsonde.scoring.scorer import Scorer
     from ragsonde_schemas.watched import PlaceActivity
-
-_STATES = tuple(EvaluationState)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +39,8 @@ class Views:
         places, now = self.watching.list_places(), self.watching.now()
         activity = _choose_place(places, arguments)
         if activity is None:
-            return render("empty.html", ledger=self.watching.read_ledger(), states=_STATES)
+            ledger = self.watching.read_ledger()
+            return render("empty.html", ledger=ledger, states=list_states(ledger))
         summary = self.watching.read_place(activity)
         ledger = self.watching.read_ledger(activity.place.app)
         return render(
@@ -52,7 +50,7 @@ class Views:
             sentence=describe_state(summary, ledger, now=now),
             places=list_places(places, shown=activity, now=now),
             ledger=ledger,
-            states=_STATES,
+            states=list_states(ledger),
             cards=list_cards(summary, self.scorers),
             summary=summary,
             spending=list(list_spending(self.watching.list_spending())),
