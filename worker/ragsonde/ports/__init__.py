@@ -1,6 +1,7 @@
 """What the pipeline needs of the world; each effect package implements one part of it."""
 
 from ragsonde.ports.judges import AssessmentCache, Budgets, CheckStore, Judge, PaidJudge, SampleRates
+from ragsonde.ports.privacy import Redaction, UserKeys
 from ragsonde.ports.stores import ParkingStore, SpanBuffer, SuspectStore, TraceStore
 from ragsonde.ports.telling import ScoreSink
 from ragsonde.ports.watching import Watching
@@ -16,11 +17,13 @@ __all__ = [
     "Judge",
     "PaidJudge",
     "ParkingStore",
+    "Redaction",
     "Resolver",
     "SampleRates",
     "ScoreSink",
     "SpanBuffer",
     "SuspectStore",
     "TraceStore",
+    "UserKeys",
     "Watching",
 ]
