@@ -53,6 +53,9 @@ WITH born AS (
         SELECT FROM evaluation e WHERE e.trace_id = w.trace_id AND e.app = w.app
           AND e.record_key = w.record_key AND e.revision = w.revision AND e.day = w.day
           AND e.state <> 'superseded')
+      AND EXISTS (
+        SELECT FROM trace t WHERE t.trace_id = w.trace_id AND t.app = w.app
+          AND t.record_key = w.record_key AND t.revision = w.revision AND t.day = w.day FOR KEY SHARE)
     ON CONFLICT DO NOTHING
     RETURNING {_KEY}
 )
