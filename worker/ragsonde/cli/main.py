@@ -63,6 +63,10 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.why:why",
         "Say what happened to a trace: states, attempts, verdicts, scores, parked messages.",
     ),
+    "parked": Row(
+        "ragsonde.cli.parked:parked",
+        "Show the messages that no worker could work on, publish them again, or drop them.",
+    ),
     "cost": Row(
         "ragsonde.cli.cost:cost",
         "Say what judges cost a day: calls, tokens, money, share judged, how soon a drop is seen.",

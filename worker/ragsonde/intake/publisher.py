@@ -90,8 +90,8 @@ class Publisher:
     def publish_again(self, envelope: Envelope) -> None:
         """Publishes a message to the queue that it was taken from, as it came; returns when it is confirmed.
 
-        To the broker it is a new message: what it wrote into the headers (`x-death`, `x-delivery-count`) stays
-        behind. Its time stays that of the first: where a trace names none, it is guessed from that.
+        To the broker it is a new message: what it wrote into the headers (`x-death`, `x-delivery-count`)
+        stays behind. Its time stays that of the first: where a trace names none, it is guessed from that.
 
         Raises:
             BrokerLostError: not confirmed: the broker is away, the queue is full or missing.
