@@ -258,11 +258,13 @@ def test_several_criteria_must_all_be_true(shop):
 def test_a_user_is_found_in_every_form_in_which_he_is_stored(shop):
     shop.admit_x("x-1", user_id="hmac-of-the-old-key")
     shop.admit_x("x-2", user_id="hmac-of-the-new-key")
+    shop.admit_x("x-3", user_id=None, extra={"userId": "hmac-of-the-old-key"})
+    shop.absorb(make_span(1, attributes={"user.id": "hmac-of-the-new-key"})._replace(trace_id="x-4"))
     erase(
         shop.engine, ErasureChoice(user=X, stored_users=("hmac-of-the-old-key", "hmac-of-the-new-key")), HOW
     )
-    assert shop.read("SELECT count(*) FROM trace") == [(0,)]
-    assert shop.admit_x("x-3", user_id="hmac-of-the-new-key").kind == "forgotten"
+    assert shop.read("SELECT count(*) FROM trace") == shop.read("SELECT count(*) FROM span_buffer") == [(0,)]
+    assert shop.admit_x("x-5", user_id="hmac-of-the-new-key").kind == "forgotten"
 
 
 def test_what_a_running_evaluation_holds_of_a_budget_is_given_back_and_what_it_cost_is_counted(shop):

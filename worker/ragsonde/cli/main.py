@@ -84,6 +84,10 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.check_set:check_set",
         "Keep traces that judges see again every day, and say how far judges have moved.",
     ),
+    "forget": Row(
+        "ragsonde.cli.forget:forget",
+        "Erase traces everywhere, by user, session, trace, app or day; they do not come back.",
+    ),
     "migrate": Row("ragsonde.cli.migrate:migrate", "Create or upgrade the tables."),
     "list-scorers": Row(
         "ragsonde.cli.list_scorers:list_scorers", "List the scorers and how to read their scores."

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ragsonde.storage.erasure_choice import ErasureChoice
 
 BATCH_TRACES = 200
+TRACES = "traces"
+"""In counts, beside names of tables."""
 _HOLDING = frozenset({"evaluation", "check_result"})
 """Their rows may hold a part of a judge's budget."""
 
@@ -70,7 +72,7 @@ class Erasing:
 
 
 class ErasureCounts(Counter[str]):
-    """Rows by table; `traces` are the traces that they were of."""
+    """Rows by table; under TRACES the number of traces that they were of."""
 
 
 def count_erasable(engine: Engine, choice: ErasureChoice) -> ErasureCounts:
@@ -88,7 +90,7 @@ def count_erasable(engine: Engine, choice: ErasureChoice) -> ErasureCounts:
             counts.update(_count_batch(engine, choice, ids))
     for parked in find_parked_of(engine, choice, trace_ids=seen):
         counts["parked_message"] += len(parked)
-    counts["traces"] = len(seen)
+    counts[TRACES] = len(seen)
     return counts
 
 
@@ -117,7 +119,7 @@ def erase(engine: Engine, choice: ErasureChoice, how: Erasing) -> ErasureCounts:
             counts.update(Retries().run(lambda ids=ids: _erase_batch(engine, choice, ids)))  # type: ignore[misc]
             done.update(ids)
             how.on_traces(len(done))
-    counts["traces"] = len(done)
+    counts[TRACES] = len(done)
     return counts
 
 

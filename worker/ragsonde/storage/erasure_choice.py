@@ -21,7 +21,8 @@ _AFTER_RECORD = ("after", "after_app", "after_key", "after_revision")
 _PLACE = """(%(app)s::text IS NULL OR app = %(app)s)"""
 
 _OF_PERSONS = """(%(users)s::text[] IS NULL OR user_id = ANY(%(users)s)
-    OR position(%(user)s in metadata::text) > 0 OR position(%(user)s in extra::text) > 0)
+    OR EXISTS (SELECT FROM unnest(%(users)s::text[]) given(id) WHERE position(given.id in metadata::text) > 0
+        OR position(given.id in extra::text) > 0))
   AND (%(session)s::text IS NULL OR session_id = %(session)s
     OR position(%(session)s in metadata::text) > 0 OR position(%(session)s in extra::text) > 0)"""
 
@@ -48,8 +49,7 @@ _IN_SPANS = f"""
 SELECT s.trace_id, s.span_id, s.payload FROM span_buffer s JOIN open_record r USING (trace_id)
 WHERE {_PLACE} AND (%(before)s::date IS NULL OR r.last_received_at < %(before)s::date)
   AND (s.trace_id, s.span_id) > (%(after)s, %(after_span)s)
-  AND (position(%(user_bytes)b::bytea in s.payload) > 0
-       OR position(%(session_bytes)b::bytea in s.payload) > 0)
+  AND EXISTS (SELECT FROM unnest(%(needles)s::bytea[]) given(id) WHERE position(given.id in s.payload) > 0)
 ORDER BY s.trace_id, s.span_id LIMIT %(limit)s
 """  # noqa: S608  # constants of this file
 
@@ -143,8 +143,7 @@ def _find_spans(engine: Engine, choice: ErasureChoice) -> Iterator[list[str]]:
     """User and session may be named by different spans of a trace."""
     columns: dict[str, Any] = {
         **_list_columns(choice),
-        "user_bytes": None if choice.user is None else choice.user.encode(),
-        "session_bytes": None if choice.session is None else choice.session.encode(),
+        "needles": [one.encode() for one in (*choice.users, choice.session) if one is not None],
         "after": "",
         "after_span": "",
     }
@@ -181,7 +180,6 @@ def _list_columns(choice: ErasureChoice) -> dict[str, Any]:
         "app": choice.app,
         "before": choice.before,
         "users": list(choice.users) or None,
-        "user": choice.user,
         "session": choice.session,
         "names_persons": choice.names_persons,
         "limit": PAGE_ROWS,
