@@ -1,4 +1,4 @@
-"""Ground for backfills: a real Postgres, a broker in memory, steps of monitor and worker on a clock of ours."""
+"""Ground for backfills: a real Postgres, a broker in memory, steps of monitor and worker, a clock of ours."""
 
 from __future__ import annotations
 

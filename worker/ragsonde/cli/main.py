@@ -76,6 +76,10 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.rescore:rescore",
         "Score stored verdicts by the options of the settings: no judge is asked.",
     ),
+    "backfill": Row(
+        "ragsonde.cli.backfill:backfill",
+        "Evaluate stored traces by a judge as it is configured now, behind live traffic.",
+    ),
     "whatif": Row(
         "ragsonde.cli.what_if:whatif",
         "Say what scores would be with fewer contexts, from stored verdicts: no judge is asked.",

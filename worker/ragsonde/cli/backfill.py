@@ -1,0 +1,249 @@
+"""`ragsonde backfill`: evaluate stored traces, compare what came of it, and say which version is shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from ragsonde.cli.backfill_progress import (
+    describe_backfill,
+    print_list,
+    require_backfill,
+    tell_backfill,
+    wait_for_end,
+)
+from ragsonde.cli.backfill_start import (
+    begin,
+    choose_assignment,
+    choose_range,
+    describe_forecast,
+    forecast,
+    look_through,
+    read_assignments,
+    tell_forecast,
+)
+from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
+from ragsonde.cli.failures import ExitCode
+from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
+from ragsonde.cli.schema_check import open_database
+from ragsonde.cli.terminal import make_console, show, write_json, write_note
+from ragsonde.settings import read_settings
+from ragsonde.storage.backfills import change_state, list_backfills
+from ragsonde_schemas.app_name import read_app
+from ragsonde_schemas.backfill import BackfillRequest, BackfillState
+from ragsonde_schemas.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Engine
+
+    from ragsonde.pipeline.assignments import Assignment
+
+EXAMPLES = (
+    (
+        "ragsonde backfill start --judge gpt --dry-run",
+        "what the last seven days would take: calls, dollars, time",
+    ),
+    (
+        "ragsonde backfill start --judge gpt --app shop --since 2026-10-01 --usd 5",
+        "do it, for 5 dollars at most",
+    ),
+    ("ragsonde backfill start --judge gpt --traces 1000 --wait", "a sample of all days, with a progress bar"),
+    ("ragsonde backfill list", "all of them, and how far they are"),
+    ("ragsonde backfill cancel 3", "what has not begun is left as it was"),
+)
+
+DEFAULT_RATE = 5.0
+
+_Day = datetime | None
+
+
+class Action(StrEnum):
+    """What is done."""
+
+    START = "start"
+    LIST = "list"
+    SHOW = "show"
+    PAUSE = "pause"
+    RESUME = "resume"
+    CANCEL = "cancel"
+
+
+_TARGETS = {
+    Action.PAUSE: BackfillState.PAUSED,
+    Action.RESUME: BackfillState.RUNNING,
+    Action.CANCEL: BackfillState.CANCELLED,
+}
+
+
+def backfill(
+    action: Annotated[Action, typer.Argument(help="start, list, show, pause, resume or cancel.")],
+    numbers: Annotated[
+        list[int] | None,
+        typer.Argument(metavar="[NUMBER]...", help="Of backfills: show, pause, resume, cancel."),
+    ] = None,
+    *,
+    judge: Annotated[str | None, typer.Option(help="start: who judges; as the settings say now.")] = None,
+    app: Annotated[
+        str | None, typer.Option(help="start: only this app; `default` is the unknown one.")
+    ] = None,
+    environment: Annotated[str | None, typer.Option(help="start: only this environment.")] = None,
+    since: Annotated[
+        _Day, typer.Option(formats=["%Y-%m-%d"], help="start: first day; without it the last seven days.")
+    ] = None,
+    until: Annotated[
+        _Day, typer.Option(formats=["%Y-%m-%d"], help="start: last day; without it today.")
+    ] = None,
+    sample: Annotated[
+        float, typer.Option(min=0.000_001, max=1, help="start: share of the traces, as sampling draws them.")
+    ] = 1.0,
+    rate: Annotated[float, typer.Option(min=0.001, help="start: evaluations begun a second, at most.")] = (
+        DEFAULT_RATE
+    ),
+    traces: Annotated[
+        int | None, typer.Option(min=1, help="start: at most so many traces, from all of the range.")
+    ] = None,
+    calls: Annotated[
+        int | None, typer.Option(min=1, help="start: at most so many calls of the judge.")
+    ] = None,
+    usd: Annotated[float | None, typer.Option(min=0.000_001, help="start: at most so many dollars.")] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="start, show, resume: until it has ended.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, do nothing.")] = False,
+    config: ConfigOption = None,
+    database_url: DatabaseUrlOption = None,
+    data_dir: DataDirOption = None,
+    output: OutputOption = OutputForm.TABLE,
+) -> None:
+    """Evaluate stored traces by a judge as it is configured now, behind live traffic.
+
+    start looks at every stored trace of the range whose texts are kept. What lacks an evaluation of the judge
+    (a new judge, another model or prompt, left out by a lower rate or a spent budget) gets one: from a queue
+    of its own, at --rate, while live queues are near empty, within --calls and --usd and half of the judge's
+    budget. What was judged already costs nothing. The monitor does it, and goes on wherever anything was
+    stopped; the command need not stay.
+
+    cancel leaves what has not begun as it was. Which judge's scores are shown follows from the settings.
+    """
+    settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
+    as_json = output is OutputForm.JSON
+    with open_database(settings, command="backfill") as engine:
+        if action is Action.START:
+            _refuse_numbers(numbers)
+            assignment = choose_assignment(judge, assignments=read_assignments(settings))
+            first, last = choose_range(
+                since and since.date(), until and until.date(), today=datetime.now(UTC).date()
+            )
+            request = BackfillRequest(
+                judge=assignment.judge.name,
+                fingerprint=assignment.judge.fingerprint,
+                app=None if app is None else read_app(app),
+                environment=environment,
+                since=first,
+                until=last,
+                sample=sample,
+                rate_per_second=rate,
+                most_traces=traces,
+                most_calls=calls,
+                most_usd=usd,
+            )
+            _start(engine, request, assignment=assignment, is_dry=dry_run, waits=wait, as_json=as_json)
+        elif action is Action.LIST:
+            _refuse_numbers(numbers)
+            found = list_backfills(engine)
+            if as_json:
+                write_json([describe_backfill(one) for one in found])
+            else:
+                print_list(found)
+        else:
+            _treat(engine, action, _require_numbers(numbers), is_dry=dry_run, waits=wait, as_json=as_json)
+
+
+def _start(
+    engine: Engine,
+    request: BackfillRequest,
+    *,
+    assignment: Assignment,
+    is_dry: bool,
+    waits: bool,
+    as_json: bool,
+) -> None:
+    foreseen = look_through(engine, request, assignment=assignment)
+    told = forecast(engine, request, foreseen, assignment=assignment, now=datetime.now(UTC))
+    if not as_json:
+        for line in tell_forecast(told, request):
+            make_console().print(show(line))
+    if foreseen.is_nothing:
+        write_note("nothing to do: no trace of the range lacks it; --since takes more days")
+        if as_json:
+            write_json({"dry_run": is_dry, **describe_forecast(told, request), "backfill": None})
+        raise typer.Exit(ExitCode.BELOW)
+    number = None if is_dry else begin(engine, request, foreseen)
+    if as_json and not (waits and number is not None):
+        write_json({"dry_run": is_dry, **describe_forecast(told, request), "backfill": number})
+    elif number is not None and not as_json:
+        make_console().print(show(f"backfill {number} started; `ragsonde backfill show {number}`", "bold"))
+    if waits and number is not None:
+        _wait(engine, number, as_json=as_json)
+
+
+def _treat(
+    engine: Engine,
+    action: Action,
+    numbers: Sequence[int],
+    *,
+    is_dry: bool,
+    waits: bool,
+    as_json: bool,
+) -> None:
+    found = [require_backfill(engine, number) for number in numbers]
+    for one in found:
+        target = _TARGETS.get(action)
+        if target is not None and not is_dry:
+            changed = change_state(engine, one.id, target, message=None, now=datetime.now(UTC))
+            if not changed and require_backfill(engine, one.id).state is not target:
+                _refuse(action, one.id, state=one.state)
+        if waits and action in {Action.SHOW, Action.RESUME}:
+            _wait(engine, one.id, as_json=as_json)
+            continue
+        now = require_backfill(engine, one.id)
+        if as_json:
+            write_json(describe_backfill(now))
+        elif target is None:
+            for line in tell_backfill(now):
+                make_console().print(show(line))
+        else:
+            put_back = f", {one.tally.outstanding} evaluations are left as they were" * (
+                action is Action.CANCEL
+            )
+            verb = f"would be {target.value}" if is_dry else f"is {target.value}"
+            make_console().print(show(f"backfill {one.id} {verb}{put_back}"))
+
+
+def _wait(engine: Engine, number: int, *, as_json: bool) -> None:
+    ended = wait_for_end(engine, number)
+    if as_json:
+        write_json(describe_backfill(ended))
+    else:
+        for line in tell_backfill(ended):
+            make_console().print(show(line))
+    if ended.state is not BackfillState.DONE:
+        raise typer.Exit(ExitCode.BELOW)
+
+
+def _refuse(action: Action, number: int, *, state: BackfillState) -> NoReturn:
+    raise InputError(f"backfill {number}: is {state.value}, so there is nothing to {action.value}")
+
+
+def _refuse_numbers(numbers: Sequence[int] | None) -> None:
+    if numbers:
+        raise InputError(f"found number {numbers[0]}: start and list take none; expected options only")
+
+
+def _require_numbers(numbers: Sequence[int] | None) -> Sequence[int]:
+    if not numbers:
+        raise InputError("the number of a backfill is missing; `ragsonde backfill list` shows them")
+    return numbers
