@@ -38,6 +38,7 @@ from ragsonde.storage.judge_tables import (
 from ragsonde.storage.message_tables import ParkedMessageRow, SuspectRow
 from ragsonde.storage.metadata import Tables
 from ragsonde.storage.span_tables import OpenRecordRow, SpanRow
+from ragsonde.storage.user_key_tables import UserKeyRow
 from ragsonde_schemas.evaluation import EvaluationState
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "TombstoneSaltRow",
     "TraceRow",
     "TraceTextRow",
+    "UserKeyRow",
 ]
 
 REVISION_KEY = ("trace_id", "app", "record_key", "revision", "day")
