@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,7 @@ from ragsonde.settings import read_settings
 from ragsonde.storage.erasure import TRACES, Erasing, count_erasable, erase
 from ragsonde.storage.erasure_choice import ErasureChoice
 from ragsonde.storage.erasure_map import HOLDINGS
+from ragsonde.storage.user_keys import find_user_id_forms
 from ragsonde_schemas.app_name import read_app
 from ragsonde_schemas.errors import InputError
 
@@ -42,6 +44,7 @@ UNREACHABLE = {
     "files": "annotations, recorded verdicts, reports and exports that people have written",
     "judges' providers": "what they keep of the calls that were made",
     "backups": "of Postgres and of the broker: erase again after one was restored",
+    "pseudonyms of retired keys": "of a user whose key's secret is gone: name the pseudonym itself by --user",
     "bodies that nobody can read": "parked messages that are damaged or cut so that whom they name cannot be "
     "seen: they go after retention_days.parked_message",
 }
@@ -81,6 +84,9 @@ def forget(
     choice = _read_choice(user=user, session=session, trace=trace, app=app, before=before)
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     with open_database(settings, command="forget") as engine:
+        if user is not None:
+            forms = find_user_id_forms(engine, user, now=datetime.now(UTC))
+            choice = replace(choice, stored_users=forms)
         foreseen = count_erasable(engine, choice)
         if dry_run:
             _tell(foreseen, output=output, is_dry=True)

@@ -70,9 +70,23 @@ HOLDINGS: dict[str, Holding] = {
     ),
     "judge_answers": Holding(Reach.KEPT, "how often each model answered", ("answers",)),
     "scorer_version": Holding(Reach.KEPT, "which version of a scorer is shown", ("scorer", "version")),
+    "user_key": Holding(Reach.KEPT, "keys by which users' ids become pseudonyms", ("id", "secret")),
     "tombstone": Holding(Reach.KEPT, "salted digests of what was erased", ("digest", "kind")),
     "tombstone_salt": Holding(Reach.KEPT, "the salt of these digests", ("salt",)),
 }
+
+
+WORDS = {
+    Reach.BY_RECORD: "erased by trace id, app and day",
+    Reach.BY_TRACE: "erased by trace id",
+    Reach.BY_COPY: "erased by trace id and app",
+    Reach.BY_CHECK: "erased with its copy",
+    Reach.BY_BODY: "erased by whom the body names",
+    Reach.BY_PLACE: "the trace id is cut, the row stays",
+    Reach.BY_MESSAGE: "erased with its parked message",
+    Reach.KEPT: "kept: it names no trace, user or session",
+}
+"""For the documentation."""
 
 
 def list_reached(reach: Reach) -> tuple[str, ...]:
