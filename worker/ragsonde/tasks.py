@@ -18,9 +18,12 @@ from ragsonde.intake.work_message import read_key, wrap_key
 from ragsonde.pipeline.checking import check
 from ragsonde.pipeline.closing import close_record
 from ragsonde.pipeline.evaluate_trace import evaluate, ingest
+from ragsonde.pipeline.message_account import MessageAccount
+from ragsonde.redaction.envelopes import name_harmlessly
 from ragsonde_schemas.check import CheckKey
 from ragsonde_schemas.errors import ParkReason
 from ragsonde_schemas.evaluation import EvaluationKey
+from ragsonde_schemas.ledger import MessageEnd
 from ragsonde_schemas.open_record import OpenRecordKey
 
 if TYPE_CHECKING:
@@ -53,8 +56,12 @@ def register_tasks(
     work = _Work(stages=stages, guard=guard)
 
     def take_message(envelope: Envelope) -> None:
-        with in_flight(), _unacked_when_stopping():
-            guard.run_ingest(envelope, partial(ingest, envelope, stages, run=work.evaluate))
+        envelope = name_harmlessly(envelope, stages.privacy)
+        account = MessageAccount(stages.sink)
+        with in_flight(), _unacked_when_stopping(on_return=lambda: account.close(MessageEnd.RETURNED)):
+            guard.run_ingest(envelope, partial(ingest, envelope, stages, run=work.evaluate, account=account))
+            # what ingest did not settle the guard has parked
+            account.close(MessageEnd.PARKED)
 
     def take_work(envelope: Envelope) -> None:
         with in_flight(), _unacked_when_stopping():
@@ -67,6 +74,7 @@ def register_tasks(
                 work.run(envelope, key)
 
     def take_dead_letter(envelope: Envelope) -> None:
+        envelope = name_harmlessly(envelope, stages.privacy)
         message = f"dead-lettered by the broker: {envelope.headers.get('x-death', 'no x-death header')}"
         with in_flight(), _unacked_when_stopping():
             guard.park(envelope, reason=ParkReason.DEAD_LETTER, message=message)
@@ -101,11 +109,13 @@ class _Work:
 
 
 @contextmanager
-def _unacked_when_stopping() -> Iterator[None]:
+def _unacked_when_stopping(on_return: Callable[[], None] = lambda: None) -> Iterator[None]:
     try:
         yield
     except StoppingError as error:
+        on_return()
         raise Reject(str(error), requeue=True) from error
     except PatienceEndedError as error:
+        on_return()
         worker_state.should_stop = os.EX_TEMPFAIL
         raise Reject(str(error), requeue=True) from error

@@ -63,6 +63,10 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.why:why",
         "Say what happened to a trace: states, attempts, verdicts, scores, parked messages.",
     ),
+    "ledger": Row(
+        "ragsonde.cli.ledger:ledger",
+        "Check that nothing was lost and nothing counts twice; say where every trace went.",
+    ),
     "parked": Row(
         "ragsonde.cli.parked:parked",
         "Show the messages that no worker could work on, publish them again, or drop them.",
@@ -93,6 +97,10 @@ COMMANDS: dict[str, Row] = {
         "Erase traces everywhere, by user, session, trace, app or day; they do not come back.",
     ),
     "migrate": Row("ragsonde.cli.migrate:migrate", "Create or upgrade the tables."),
+    "maintain": Row(
+        "ragsonde.cli.maintain:maintain",
+        "Make partitions, drop what is over its age or not to be kept, and say how large the tables are.",
+    ),
     "list-scorers": Row(
         "ragsonde.cli.list_scorers:list_scorers", "List the scorers and how to read their scores."
     ),

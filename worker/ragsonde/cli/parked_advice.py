@@ -53,9 +53,9 @@ def tell_parked(message: ParkedMessage) -> tuple[str, ...]:
         lines.append(f"  dropped {message.dropped_at:%Y-%m-%d %H:%M:%S} UTC: somebody decided to leave it")
     elif message.replayed_at is not None:
         lines.append(
-            f"  published again {message.replayed_at:%Y-%m-%d %H:%M:%S} UTC ({_count(message.replays)}), and not "
-            "parked for this again: it is on its way, is told above, or brought what was stored already, which "
-            "is only counted"
+            f"  published again {message.replayed_at:%Y-%m-%d %H:%M:%S} UTC ({_count(message.replays)}), and "
+            "not parked for this again: it is on its way, is told above, or brought what was stored already, "
+            "which is only counted"
         )
     else:
         if message.replays:

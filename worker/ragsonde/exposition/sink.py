@@ -28,6 +28,7 @@ from ragsonde.exposition.series import (
     LATE_SPANS,
     MAPPING_FOUND_NOTHING,
     MESSAGES_RECEIVED,
+    MESSAGES_SETTLED,
     OCCURRED_AT_GUESSED,
     PARKED,
     SCORE,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from ragsonde.ports import Clock
     from ragsonde_schemas.evaluation import Admission, EvaluationKey, EvaluationResult, PlannedEvaluation
     from ragsonde_schemas.judge_call import JudgeCall
+    from ragsonde_schemas.ledger import MessageEnd
     from ragsonde_schemas.open_record import ClosingReason, LateEffect
     from ragsonde_schemas.trace import Trace
 
@@ -183,6 +185,11 @@ class PrometheusSink:
     def on_received(self, format_name: str) -> None:
         """Counts a message."""
         self.series.add(MESSAGES_RECEIVED, format=format_name)
+
+    @_never_raises
+    def on_settled(self, end: MessageEnd) -> None:
+        """Counts a message that is done."""
+        self.series.add(MESSAGES_SETTLED, outcome=end)
 
     @_never_raises
     def on_parked(self, reason: ParkReason) -> None:

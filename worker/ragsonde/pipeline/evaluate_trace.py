@@ -14,6 +14,7 @@ from ragsonde.pipeline.judging import (
     fail_evaluation,
     judge_and_score,
 )
+from ragsonde.pipeline.message_account import MessageAccount
 from ragsonde.pipeline.reading import read_message, read_traces
 from ragsonde.pipeline.stages import timed
 from ragsonde.pipeline.turns import claiming_in_turn
@@ -28,6 +29,7 @@ from ragsonde_schemas.errors import (
     RepeatedCrashError,
 )
 from ragsonde_schemas.evaluation import EvaluationState
+from ragsonde_schemas.ledger import MessageEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +44,23 @@ if TYPE_CHECKING:
     RunEvaluation = Callable[[EvaluationKey], None]
 
 
-def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = None) -> None:
+_ENDS = {
+    "new": MessageEnd.ACCEPTED,
+    "revision": MessageEnd.ACCEPTED,
+    "duplicate": MessageEnd.DUPLICATE,
+    "over_limit": MessageEnd.DUPLICATE,
+    "forgotten": MessageEnd.FILTERED,
+}
+"""What an admission says of its message."""
+
+
+def ingest(
+    envelope: Envelope,
+    stages: Stages,
+    *,
+    run: RunEvaluation | None = None,
+    account: MessageAccount | None = None,
+) -> None:
     """Takes one foreign message to its committed scores; junk is parked with the reason.
 
     Args:
@@ -50,22 +68,29 @@ def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = No
         stages: the path.
         run: runs one evaluation and guards it, so that a fault in it leaves the trace and the other judges
             alone; without it a fault is raised at once.
+        account: of this delivery, the same one in every try.
 
     Raises:
         DatabaseLostError: call again with the same message; what is done is found done.
     """
+    account = account or MessageAccount(stages.sink)
     try:
-        decoded = read_message(envelope, stages)
+        decoded = read_message(envelope, stages, account)
     except DecodeError as error:
         park(envelope, error, stages)
+        account.settle(otherwise=MessageEnd.PARKED)
         return
-    pending, faults = _admit_records(envelope, decoded, stages)
-    due, refused = absorb(decoded, stages)
-    faults += refused
-    for opened in due:
+    pending, faults = _admit_records(envelope, decoded, stages, account)
+    absorbed = absorb(decoded, stages)
+    faults += absorbed.faults
+    if decoded.spans:
+        account.note(MessageEnd.ABSORBED if absorbed.brought_spans else MessageEnd.DUPLICATE)
+    for opened in absorbed.due:
         pending += close_sparing_others(opened, stages)
     if faults:
         park(envelope, faults[0], stages)
+        account.note(MessageEnd.PARKED)
+    account.settle()
     for key in pending:
         if run is None:
             evaluate(key, stages)
@@ -74,7 +99,7 @@ def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = No
 
 
 def _admit_records(
-    envelope: Envelope, decoded: Decoded, stages: Stages
+    envelope: Envelope, decoded: Decoded, stages: Stages, account: MessageAccount
 ) -> tuple[list[EvaluationKey], list[DecodeError]]:
     """Keys of the evaluations still to be run of a message's whole records, and what in it is no trace."""
     receipt = Receipt(received_at=envelope.received_at, published_at=envelope.published_at)
@@ -84,7 +109,9 @@ def _admit_records(
         try:
             reading = read_traces(record, stages, receipt=receipt)
             for trace in reading.traces:
-                pending += admit(trace, stages).pending
+                admission = admit(trace, stages)
+                account.note(_ENDS[admission.kind])
+                pending += admission.pending
         except DatabaseLostError:
             raise
         except DecodeError as error:
@@ -95,6 +122,7 @@ def _admit_records(
         else:
             if reading.filtered is not None:
                 stages.sink.on_filtered(reading.filtered)
+                account.note(MessageEnd.FILTERED)
     return pending, faults
 
 

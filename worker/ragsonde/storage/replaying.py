@@ -98,7 +98,7 @@ def drop_parked(engine: Engine, ids: Sequence[int], *, now: datetime) -> int:
         return len(connection.execute(_DROP, {"ids": list(ids), "now": now}).fetchall())
 
 
-def insert_or_reopen(columns: Mapping[str, Any]) -> ReturningInsert[tuple[int]]:
+def insert_or_reopen(columns: Mapping[str, Any]) -> ReturningInsert[int]:
     """The statement that parks a message, or lets one wait again that had been replayed.
 
     Without a row: it waits already. What somebody dropped stays dropped; when it came first is kept.
