@@ -10,12 +10,14 @@ from fakes.sample_rates import FixedRates
 from fakes.sink import FakeSink
 from fakes.span_buffer import FakeSpanBuffer
 from fakes.stores import FakeParkingStore, FakeTraceStore
+from fakes.user_keys import FakeUserKeys
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.decoding.table import DEFAULT_FORMATS
 from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.isolation import ThreadIsolation
 from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.stages import Stages
+from ragsonde.redaction.privacy import Privacy
 from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.scoring.table import build_scorers
 
@@ -42,6 +44,7 @@ def make_stages(*judges, scorers=None, rates=None, clock=None, **changes) -> Sta
         "formats": DEFAULT_FORMATS,
         "mappings": Mappings(()),
         "resolver": UserCodeResolver(()),
+        "privacy": Privacy(user_keys=FakeUserKeys()),
         "retention_days": 90,
         "deadline_seconds": 120.0,
         "insist": lambda action: action(),

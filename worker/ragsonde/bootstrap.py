@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,9 @@ from ragsonde.judging.wordless import WordlessCache, WordlessJudge
 from ragsonde.pipeline.assignments import Assignment, list_unknown_scorers
 from ragsonde.pipeline.stages import STAGES, Stages
 from ragsonde.plugins import load_formats, load_formulas, load_judge_kinds, load_sink_kinds
+from ragsonde.private_data import build_privacy, build_redaction_counter
+from ragsonde.redaction.covered_judge import CoveredJudge
+from ragsonde.redaction.envelopes import ProtectedParking
 from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.effective import hash_settings
@@ -130,7 +133,11 @@ def build_worker(
     )
     series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
-    parking = PostgresParkingStore(engine, clock=clock)
+    privacy = replace(
+        build_privacy(settings, engine=engine, clock=clock),
+        on_redacted=build_redaction_counter(settings, series),
+    )
+    parking = ProtectedParking(PostgresParkingStore(engine, clock=clock), privacy=privacy, limits=limits)
     prometheus = PrometheusSink(series, clock=clock, fingerprints=fingerprints)
     exports = build_exports(
         settings.score_sinks,
@@ -155,6 +162,8 @@ def build_worker(
     asked: Mapping[str, Judge] = judges
     if texts.keep is StoredTexts.NONE:
         asked = {name: WordlessJudge(judge) for name, judge in judges.items()}
+    if privacy.redaction is not None:
+        asked = {name: CoveredJudge(judge, privacy.redaction) for name, judge in asked.items()}
     cache = PostgresAssessmentCache(engine)
     stages = Stages(
         scorers=scorers,
@@ -194,6 +203,7 @@ def build_worker(
         formats=load_formats(),
         mappings=Mappings(settings.extraction),
         resolver=UserCodeResolver(settings.extraction, limits=limits),
+        privacy=privacy,
         limits=limits,
         retention_days=settings.retention_days.trace,
         deadline_seconds=settings.deadline_seconds,

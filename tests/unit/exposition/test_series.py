@@ -23,6 +23,7 @@ REFERENCE = [
     ("duplicates_total", "counter", "kind"),
     ("scores_superseded_total", "counter", ""),
     ("empty_retrieval_total", "counter", "app environment release"),
+    ("redactions_total", "counter", "kind"),
     ("suspected_injection_total", "counter", "app environment release"),
     ("extraction_total", "counter", "field rule"),
     ("mapping_found_nothing_total", "counter", "field"),

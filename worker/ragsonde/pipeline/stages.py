@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         SpanBuffer,
         TraceStore,
     )
+    from ragsonde.redaction.privacy import Privacy
     from ragsonde.scoring.scorer import Scorer
 
 STAGES = ("decoding", "assembly", "extraction", "judging_free", "judging", "storage")
@@ -46,6 +47,7 @@ class Stages:
         formats: in which messages may come.
         mappings: the user's paths to fields, compiled.
         resolver: the user's functions that find fields.
+        privacy: what keeps people's data out of what is stored and judged.
         may_raise: a message may raise what is done, not only lower it.
         on_fault: is told an exception that one trace met, and its id; others of its message go on.
     """
@@ -66,6 +68,7 @@ class Stages:
     formats: Formats
     mappings: Mappings
     resolver: Resolver
+    privacy: Privacy
     retention_days: int
     deadline_seconds: float
     insist: Insist

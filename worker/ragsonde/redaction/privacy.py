@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ragsonde.ports import Redaction, UserKeys
 
 
@@ -18,9 +20,11 @@ class Privacy:
         redaction: what is taken out of texts; None: nothing.
         user_id_names: further names of attributes and keys that hold a user's id.
         keeps_unreadable: bodies that cannot be read are parked as they came, in spite of redaction.
+        on_redacted: is told how many places were replaced, by kind; must not raise.
     """
 
     user_keys: UserKeys
     redaction: Redaction | None = None
     user_id_names: tuple[str, ...] = ()
     keeps_unreadable: bool = False
+    on_redacted: Callable[[dict[str, int]], None] = lambda _counts: None
