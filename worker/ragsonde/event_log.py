@@ -18,6 +18,11 @@ _STANDARD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asc
 _QUIET_LOGGERS = ("amqp", "kombu", "celery", "alembic", "httpx", "httpcore", "openai", "LiteLLM")
 
 
+LONGEST_FIELD = 2_000
+LONGEST_TRACEBACK = 20_000
+"""Characters: what a producer, a provider or a driver says may be of any length, a line of the log is not."""
+
+
 class JsonFormatter(logging.Formatter):
     """One JSON object an event: time, level, logger, event and its fields."""
 
@@ -27,8 +32,8 @@ class JsonFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "event": record.getMessage(),
-            **find_fields(record),
+            "event": cut(record.getMessage(), LONGEST_FIELD),
+            **{name: _cut_field(value) for name, value in find_fields(record).items()},
         }
         if record.exc_info:
             event["traceback"] = format_traceback(record.exc_info)
@@ -41,8 +46,10 @@ class TextFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The event as text; a traceback follows on its own lines."""
         time = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
-        fields = "".join(f" {name}={escape(str(value))}" for name, value in find_fields(record).items())
-        line = f"{time} {record.levelname.lower()} {record.getMessage()}{fields}"
+        fields = "".join(
+            f" {name}={escape(str(_cut_field(value)))}" for name, value in find_fields(record).items()
+        )
+        line = f"{time} {record.levelname.lower()} {cut(record.getMessage(), LONGEST_FIELD)}{fields}"
         return f"{line}\n{format_traceback(record.exc_info)}" if record.exc_info else line
 
 
@@ -54,6 +61,14 @@ def escape(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
+
+
+def cut(text: str, longest: int) -> str:
+    """The text, or its beginning and its end where it is longer, with how much is left out between them."""
+    if len(text) <= longest:
+        return text
+    half = longest // 2
+    return f"{text[:half]}... {len(text) - 2 * half} characters left out ...{text[-half:]}"
 
 
 def format_traceback(exc_info: ExcInfo) -> str:
@@ -68,7 +83,15 @@ def format_traceback(exc_info: ExcInfo) -> str:
         frames = "".join(traceback.format_tb(error.__traceback__)).rstrip("\n")
         lines[:0] = [frames, f"{type(error).__module__}.{type(error).__qualname__}{words}"]
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return "\n".join(line for line in lines if line)
+    return cut("\n".join(line for line in lines if line), LONGEST_TRACEBACK)
+
+
+def _cut_field(value: object) -> object:
+    """Numbers stay numbers; what is long in any other form becomes text and is cut."""
+    if isinstance(value, bool | int | float) or value is None:
+        return value
+    text = value if isinstance(value, str) else str(value)
+    return value if len(text) <= LONGEST_FIELD else cut(text, LONGEST_FIELD)
 
 
 def find_fields(record: logging.LogRecord) -> dict[str, object]:
