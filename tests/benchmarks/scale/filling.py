@@ -82,8 +82,7 @@ def fill_day(
         for table in PARTITIONED:
             target = SQL("COPY {} FROM STDIN").format(_list_target(table, day))
             with connection.cursor().copy(target) as rows:
-                for line in _list_lines(table, values, chosen):
-                    rows.write(line)
+                rows.write("".join(_list_lines(table, values, chosen)))
         connection.commit()
         done += number
         on_chunk(number)

@@ -1,4 +1,4 @@
-"""What inserts and reads cost at 0.1, 1 and 3 million stored traces: `make bench-scale`.
+"""What inserts and reads cost at 0.3, 1 and 3 million stored traces: `make bench-scale`.
 
 Needs Postgres (`TEST_DATABASE_URL`, else the one on 127.0.0.1:5432), about 7 GB of disk a million traces and
 an hour; makes a database of its own there and drops it. Whatever else the machine does is measured too.
@@ -64,7 +64,7 @@ def main() -> int:
 
 def _measure(engine: Engine, url: str, options: argparse.Namespace, console: Console) -> int:
     clock = FakeClock(NOW)
-    seeds = make_seeds(NOW)
+    seeds = make_seeds(NOW, contexts=options.contexts)
     ensure_partitions(engine, today=NOW.date())
     found: list[list[Answer]] = []
     with psycopg.connect(url) as connection:
@@ -163,8 +163,14 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument(
         "--traces",
         type=lambda value: [int(float(part) * 1_000_000) for part in value.split(",")],
-        default=[100_000, 1_000_000, 3_000_000],
-        help="millions, with commas: the last two are compared (default 0.1,1,3)",
+        default=[300_000, 1_000_000, 3_000_000],
+        help="millions, with commas: the last two are compared (default 0.3,1,3)",
+    )
+    parser.add_argument(
+        "--contexts",
+        type=int,
+        default=2,
+        help="of each trace, short ones (default 2, as 5 take 12 GB a million)",
     )
     parser.add_argument("--days", type=int, default=14, help="partitions they are spread over (default 14)")
     parser.add_argument(

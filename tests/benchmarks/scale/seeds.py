@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEMO = Path(__file__).parents[2] / "data" / "demo.jsonl"
 APPS = tuple(f"app-{number}" for number in range(5))
-CHARACTERS = 160
+CHARACTERS = 100
 """Of a context and of an answer: short, so that rows and not bytes are measured."""
 PAID, PAID_FINGERPRINT = "gpt", "fedcba9876543210"
 PAID_EVERY = 20
@@ -43,8 +43,8 @@ class Seed(NamedTuple):
         )
 
 
-def make_seeds(now: datetime) -> list[Seed]:
-    """One a demo trace that has contexts."""
+def make_seeds(now: datetime, *, contexts: int) -> list[Seed]:
+    """One a demo trace that has contexts, of which the first few are taken."""
     scorers = build_scorers(None)
     judge = LexicalJudge()
     messages = [json.loads(line) for line in DEMO.read_text().splitlines()]
@@ -54,7 +54,7 @@ def make_seeds(now: datetime) -> list[Seed]:
             **message,
             "trace_id": f"seed-{number}",
             "app": APPS[number % len(APPS)],
-            "contexts": [_shorten(context) for context in message["contexts"]],
+            "contexts": [_shorten(context) for context in message["contexts"][:contexts]],
             "answer": (message.get("answer") or "")[:CHARACTERS],
             "occurred_at": (now - timedelta(hours=1)).isoformat(),
         }

@@ -81,14 +81,15 @@ class TextRule:
 ALL_TEXTS = TextRule()
 
 OF_REVISION = """{0}.trace_id = x.trace_id AND {0}.app = x.app AND {0}.record_key = x.record_key
-        AND {0}.revision = x.revision AND {0}.day = x.day"""
+        AND {0}.revision = x.revision AND {0}.day = %(day)s"""
+"""The day is a parameter and not `x.day`, so that only its own partitions are looked into."""
 
 STAYS = f"""(
     EXISTS (
         SELECT FROM evaluation e WHERE {OF_REVISION.format("e")} AND e.state IN ('waiting', 'running'))
     OR %(keeps_worst)s AND NOT EXISTS (
         SELECT FROM trace n WHERE n.trace_id = x.trace_id AND n.app = x.app AND n.record_key = x.record_key
-        AND n.day = x.day AND n.revision > x.revision)
+        AND n.day = %(day)s AND n.revision > x.revision)
     AND (md5(x.trace_id) COLLATE "C" < %(drawn_below)s OR EXISTS (
         SELECT FROM score s
         JOIN evaluation e USING (trace_id, app, record_key, revision, day, judge, fingerprint)
