@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from ragsonde.cli.backfill_comparison import compare_backfill, compare_versions, tell_comparison
 from ragsonde.cli.backfill_progress import (
     describe_backfill,
     print_list,
@@ -32,6 +33,7 @@ from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import make_console, show, write_json, write_note
 from ragsonde.settings import read_settings
 from ragsonde.storage.backfills import change_state, list_backfills
+from ragsonde.storage.score_pairs import Side
 from ragsonde_schemas.app_name import read_app
 from ragsonde_schemas.backfill import BackfillRequest, BackfillState
 from ragsonde_schemas.errors import InputError
@@ -55,6 +57,12 @@ EXAMPLES = (
     ("ragsonde backfill start --judge gpt --traces 1000 --wait", "a sample of all days, with a progress bar"),
     ("ragsonde backfill list", "all of them, and how far they are"),
     ("ragsonde backfill cancel 3", "what has not begun is left as it was"),
+    ("ragsonde backfill compare 3", "the judge of backfill 3 beside the one before, over the same traces"),
+    ("ragsonde backfill compare --scorer context_relevance", "its newest version beside the one shown"),
+    (
+        "ragsonde backfill activate --scorer context_relevance --new 1+3fa2c1",
+        "compare them, then show that one",
+    ),
 )
 
 DEFAULT_RATE = 5.0
@@ -71,6 +79,8 @@ class Action(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     CANCEL = "cancel"
+    COMPARE = "compare"
+    ACTIVATE = "activate"
 
 
 _TARGETS = {
@@ -81,7 +91,7 @@ _TARGETS = {
 
 
 def backfill(
-    action: Annotated[Action, typer.Argument(help="start, list, show, pause, resume or cancel.")],
+    action: Annotated[Action, typer.Argument(help="What is done.")],
     numbers: Annotated[
         list[int] | None,
         typer.Argument(metavar="[NUMBER]...", help="Of backfills: show, pause, resume, cancel."),
@@ -111,6 +121,13 @@ def backfill(
         int | None, typer.Option(min=1, help="start: at most so many calls of the judge.")
     ] = None,
     usd: Annotated[float | None, typer.Option(min=0.000_001, help="start: at most so many dollars.")] = None,
+    scorer: Annotated[
+        str | None, typer.Option(help="compare, activate: two versions of this scorer.")
+    ] = None,
+    old: Annotated[
+        str | None, typer.Option(help="compare, activate: JUDGE[@FINGERPRINT] or version to compare with.")
+    ] = None,
+    new: Annotated[str | None, typer.Option(help="compare, activate: the version; else the newest.")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="start, show, resume: until it has ended.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, do nothing.")] = False,
     config: ConfigOption = None,
@@ -126,7 +143,11 @@ def backfill(
     budget. What was judged already costs nothing. The monitor does it, and goes on wherever anything was
     stopped; the command need not stay.
 
-    cancel leaves what has not begun as it was. Which judge's scores are shown follows from the settings.
+    cancel leaves what has not begun as it was.
+
+    compare shows two judges, or with --scorer two versions of a scorer, over traces that both have scored.
+    activate does so too and then lets only that version be shown. Which judge's scores are shown is not
+    activated: it follows from the settings, as the newest scores of a judge of one name are shown.
     """
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     as_json = output is OutputForm.JSON
@@ -158,6 +179,31 @@ def backfill(
                 write_json([describe_backfill(one) for one in found])
             else:
                 print_list(found)
+        elif action in {Action.COMPARE, Action.ACTIVATE}:
+            activates = action is Action.ACTIVATE
+            if activates and (scorer is None or numbers):
+                raise InputError(
+                    "activate: expected --scorer; which judge is shown follows from the settings"
+                )
+            days = choose_range(
+                since and since.date(), until and until.date(), today=datetime.now(UTC).date()
+            )
+            if scorer is None:
+                compared = compare_backfill(engine, _require_numbers(numbers)[0], old=old)
+            else:
+                chosen = choose_assignment(judge, assignments=read_assignments(settings)).judge
+                compared = compare_versions(
+                    engine,
+                    scorer,
+                    judge=Side(chosen.name, chosen.fingerprint),
+                    days=days,
+                    app=None if app is None else read_app(app),
+                    old=old,
+                    new=new,
+                )
+            tell_comparison(
+                engine, compared, scorer=scorer if activates else None, is_dry=dry_run, as_json=as_json
+            )
         else:
             _treat(engine, action, _require_numbers(numbers), is_dry=dry_run, waits=wait, as_json=as_json)
 

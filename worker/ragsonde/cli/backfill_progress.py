@@ -94,8 +94,8 @@ def tell_backfill(one: Backfill) -> list[str]:
     lines.append(f"started {one.created_at:%Y-%m-%d %H:%M}{by_whom}, {one.foreseen} evaluations foreseen")
     lines.append(
         f"{one.looked_at} traces looked at, {one.planned} evaluations planned: "
-        f"{tally.outstanding} outstanding ({tally.running} running), {tally.scored} scored, {tally.not_evaluable} not evaluable, "
-        f"{tally.failed} failed, {tally.left} left"
+        f"{tally.outstanding} outstanding ({tally.running} running), {tally.scored} scored, "
+        f"{tally.not_evaluable} not evaluable, {tally.failed} failed, {tally.left} left"
     )
     lines.append(
         f"{tally.calls} calls, {tally.tokens_in} tokens in, {tally.tokens_out} out, {tally.cost_usd:.4f} usd"
