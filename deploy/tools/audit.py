@@ -1,10 +1,10 @@
 # ruff: noqa: INP001  # a program, in no package
 """Audits what ragsonde is installed with: `audit.py` offline, `audit.py --vulnerabilities` by pip-audit.
 
-Offline, as a part of `make check`: every requirement of the locks is one version with hashes and no address;
-what the code imports is declared; what is declared leads to all that the lock for running holds; every
-licence may be used beside Apache-2.0. Whether a version was yanked is not known offline: the resolver of `make lock`
-leaves such versions out, and pip warns of them at installation.
+Offline, as a part of `make check`: every requirement of the locks is one version with hashes and no
+address; what the code imports is declared; what is declared leads to all that the lock for running holds;
+every licence is one that goes with Apache-2.0. Whether a version was yanked is not known offline: the
+resolver of `make lock` leaves such versions out, and pip warns of them at installation.
 """
 
 from __future__ import annotations
