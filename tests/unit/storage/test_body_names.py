@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from builders.spans import make_span, write_export
 from ragsonde.storage.body_names import read_names
+from ragsonde_schemas.user_key import make_user_key
 
 
 def test_users_sessions_apps_and_strings_of_a_native_message():
@@ -51,6 +52,11 @@ def test_what_is_compressed_is_unpacked(pack):
 def test_an_id_under_another_key_or_in_a_text_names_nobody():
     names = read_names(b'{"count": "1", "query": "ask user 1", "role": "user", "level": "1"}')
     assert names.users == names.sessions == frozenset()
+
+
+def test_a_pseudonym_of_a_user_is_one_under_whatever_key():
+    pseudonym = make_user_key(b"a secret of thirty-two characters").hide("ada")
+    assert read_names(json.dumps({"customer": pseudonym, "n": "00000000:1"}).encode()).users == {pseudonym}
 
 
 def test_a_name_reads_as_it_was_written():

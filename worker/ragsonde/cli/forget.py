@@ -13,6 +13,7 @@ from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import count_traces, make_console, make_table, show, show_progress, write_json
+from ragsonde.private_data import read_given_keys
 from ragsonde.settings import read_settings
 from ragsonde.storage.erasure import TRACES, Erasing, count_erasable, erase
 from ragsonde.storage.erasure_choice import ErasureChoice
@@ -85,7 +86,8 @@ def forget(
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     with open_database(settings, command="forget") as engine:
         if user is not None:
-            forms = find_user_id_forms(engine, user, now=datetime.now(UTC))
+            given = read_given_keys(settings)
+            forms = find_user_id_forms(engine, user, now=datetime.now(UTC), given=given)
             choice = replace(choice, stored_users=forms)
         foreseen = count_erasable(engine, choice)
         if dry_run:

@@ -2,7 +2,7 @@
 
 Bodies are looked through as they are, as many of them cannot be decoded: JSON, JSON inside of JSON strings,
 and the fields of OTLP protobuf. What is compressed is unpacked first. A value that stands under another key,
-or in a text, names nobody: ids may be as short as "1".
+or in a text, names nobody: ids may be as short as "1". Pseudonyms of users are known under every key.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ _WIRE_ATTRIBUTE = re.compile(
 )
 _WIRE_TRACE_ID = re.compile(rb"\x0a\x10(.{16})", re.DOTALL)
 
-_USER = re.compile(r"user", re.IGNORECASE)
+_USER = re.compile(r"user|account", re.IGNORECASE)
+_PSEUDONYM = re.compile(r"[0-9a-f]{8}:[0-9a-f]{64}")
+"""Of a user, as `ragsonde_schemas.user_key` makes it: unmistakable under whatever key."""
 _SESSION = re.compile(r"session|conversation|thread", re.IGNORECASE)
 _APPS = frozenset({"app", "service.name"})
 
@@ -65,7 +67,12 @@ def read_names(body: bytes) -> BodyNames:
     strings |= {match[1].hex() for match in _WIRE_TRACE_ID.finditer(plain)}
     return BodyNames(
         strings=frozenset(strings),
-        users=frozenset(value for key, value in pairs if _USER.search(key)),
+        users=frozenset(
+            [
+                *(value for key, value in pairs if _USER.search(key)),
+                *(one for one in strings if _PSEUDONYM.fullmatch(one)),
+            ]
+        ),
         sessions=frozenset(value for key, value in pairs if _SESSION.search(key)),
         apps=frozenset(value for key, value in pairs if key in _APPS),
     )
