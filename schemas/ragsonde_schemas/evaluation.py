@@ -89,6 +89,7 @@ class PlannedEvaluation(Value):
         state: SCORED, NOT_EVALUABLE or FAILED (then `result` is given), WAITING, or one in which the judge is
             never asked: SAMPLED_OUT, FILTERED, SHED.
         sample_rate: the rate in force, times the producer's sampling probability.
+        backfill_id: the backfill that brought the trace; what waits is left to it. None = live traffic.
     """
 
     judge: str
@@ -96,6 +97,7 @@ class PlannedEvaluation(Value):
     state: EvaluationState
     sample_rate: float
     result: EvaluationResult | None = None
+    backfill_id: int | None = None
 
 
 class ClaimedEvaluation(Value):

@@ -52,6 +52,7 @@ class StoredEvaluation:
     lease_until: datetime | None = None
     queued_until: datetime | None = None
     causes_to_wait: list[Cause] = field(default_factory=list)
+    backfill_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,7 @@ class FakeTraceStore:
                 attempts=stored.attempts,
                 waiting_since=stored.born_at,
                 starts=stored.starts,
+                backfill_id=stored.backfill_id,
             )
 
     def is_suspect(self, key: EvaluationKey) -> bool:
@@ -224,7 +226,9 @@ class FakeTraceStore:
             due = [
                 stored
                 for stored in self.evaluations.values()
-                if self._is_due(stored, now) and (stored.queued_until is None or stored.queued_until <= now)
+                if stored.backfill_id is None
+                and self._is_due(stored, now)
+                and (stored.queued_until is None or stored.queued_until <= now)
             ][:limit]
             for stored in due:
                 stored.queued_until = now + timedelta(seconds=queued_for_seconds)
@@ -263,7 +267,10 @@ class FakeTraceStore:
                 calls=evaluation.result.calls if evaluation.result else None,
                 attempts=_count_attempts(evaluation.result) if evaluation.result else 0,
                 next_attempt_at=now if waits else None,
-                queued_until=now + timedelta(seconds=self._lease_seconds) if waits else None,
+                queued_until=now + timedelta(seconds=self._lease_seconds)
+                if waits and evaluation.backfill_id is None
+                else None,
+                backfill_id=evaluation.backfill_id,
             )
 
     def _counts(self, row: _Revision) -> bool:
@@ -296,6 +303,7 @@ class FakeTraceStore:
                     if stored.key.trace == key
                     and stored.key.revision == revision
                     and stored.state in _UNFINISHED
+                    and stored.backfill_id is None
                 ),
                 key=lambda found: (found.judge, found.fingerprint),
             )

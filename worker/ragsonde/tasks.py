@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,8 @@ from celery.worker import state as worker_state
 from pydantic import ValidationError
 
 from ragsonde.intake.delivery_guard import PatienceEndedError, StoppingError
-from ragsonde.intake.trace_consumer import BURY, EVALUATE, INGEST
-from ragsonde.intake.work_message import read_key, wrap_key
+from ragsonde.intake.trace_consumer import BURY, EVALUATE, INGEST, INGEST_FILE
+from ragsonde.intake.work_message import read_backfill, read_key, wrap_key
 from ragsonde.pipeline.checking import check
 from ragsonde.pipeline.closing import close_record
 from ragsonde.pipeline.evaluate_trace import evaluate, ingest
@@ -45,7 +45,7 @@ def register_tasks(
     guard: DeliveryGuard,
     in_flight: Callable[[], AbstractContextManager[None]],
 ) -> None:
-    """Adds the three tasks to the app: ingest, evaluate and, for dead letters, bury.
+    """Adds the tasks to the app: ingest, of producers and of a backfill's files, evaluate, and bury.
 
     Args:
         app: Celery's.
@@ -55,13 +55,18 @@ def register_tasks(
     """
     work = _Work(stages=stages, guard=guard)
 
-    def take_message(envelope: Envelope) -> None:
+    def take_message(envelope: Envelope, *, backfill_id: int | None = None) -> None:
         envelope = name_harmlessly(envelope, stages.privacy)
         account = MessageAccount(stages.sink)
+        path = replace(stages, backfill_id=backfill_id)
         with in_flight(), _unacked_when_stopping(on_return=lambda: account.close(MessageEnd.RETURNED)):
-            guard.run_ingest(envelope, partial(ingest, envelope, stages, run=work.evaluate, account=account))
+            guard.run_ingest(envelope, partial(ingest, envelope, path, run=work.evaluate, account=account))
             # what ingest did not settle the guard has parked
             account.close(MessageEnd.PARKED)
+
+    def take_file(envelope: Envelope) -> None:
+        number, envelope = read_backfill(envelope)
+        take_message(envelope, backfill_id=number)
 
     def take_work(envelope: Envelope) -> None:
         with in_flight(), _unacked_when_stopping():
@@ -80,6 +85,7 @@ def register_tasks(
             guard.park(envelope, reason=ParkReason.DEAD_LETTER, message=message)
 
     app.task(name=INGEST, shared=False)(take_message)
+    app.task(name=INGEST_FILE, shared=False)(take_file)
     app.task(name=EVALUATE, shared=False)(take_work)
     app.task(name=BURY, shared=False)(take_dead_letter)
 

@@ -3,47 +3,25 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
 from ragsonde.cli.backfill_comparison import compare_backfill, compare_versions, tell_comparison
-from ragsonde.cli.backfill_progress import (
-    describe_backfill,
-    print_list,
-    require_backfill,
-    tell_backfill,
-    wait_for_end,
-)
-from ragsonde.cli.backfill_start import (
-    begin,
-    choose_assignment,
-    choose_range,
-    describe_forecast,
-    forecast,
-    look_through,
-    read_assignments,
-    tell_forecast,
-)
+from ragsonde.cli.backfill_files import publish_files
+from ragsonde.cli.backfill_progress import describe_backfill, print_list
+from ragsonde.cli.backfill_start import choose_assignment, choose_range, read_assignments
+from ragsonde.cli.backfill_steering import Action, read_numbers, refuse_words, report_end, start, steer
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
-from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import open_database
-from ragsonde.cli.terminal import make_console, show, write_json, write_note
+from ragsonde.cli.terminal import write_json
 from ragsonde.settings import read_settings
-from ragsonde.storage.backfills import change_state, list_backfills
+from ragsonde.storage.backfills import list_backfills
 from ragsonde.storage.score_pairs import Side
 from ragsonde_schemas.app_name import read_app
-from ragsonde_schemas.backfill import BackfillRequest, BackfillState
+from ragsonde_schemas.backfill import BackfillRequest
 from ragsonde_schemas.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy import Engine
-
-    from ragsonde.pipeline.assignments import Assignment
 
 EXAMPLES = (
     (
@@ -55,6 +33,7 @@ EXAMPLES = (
         "do it, for 5 dollars at most",
     ),
     ("ragsonde backfill start --judge gpt --traces 1000 --wait", "a sample of all days, with a progress bar"),
+    ("ragsonde backfill files traces.jsonl --rate 10", "take the traces of a file in, with their own time"),
     ("ragsonde backfill list", "all of them, and how far they are"),
     ("ragsonde backfill cancel 3", "what has not begun is left as it was"),
     ("ragsonde backfill compare 3", "the judge of backfill 3 beside the one before, over the same traces"),
@@ -70,30 +49,10 @@ DEFAULT_RATE = 5.0
 _Day = datetime | None
 
 
-class Action(StrEnum):
-    """What is done."""
-
-    START = "start"
-    LIST = "list"
-    SHOW = "show"
-    PAUSE = "pause"
-    RESUME = "resume"
-    CANCEL = "cancel"
-    COMPARE = "compare"
-    ACTIVATE = "activate"
-
-
-_TARGETS = {
-    Action.PAUSE: BackfillState.PAUSED,
-    Action.RESUME: BackfillState.RUNNING,
-    Action.CANCEL: BackfillState.CANCELLED,
-}
-
-
 def backfill(
     action: Annotated[Action, typer.Argument(help="What is done.")],
-    numbers: Annotated[
-        list[int] | None,
+    words: Annotated[
+        list[str] | None,
         typer.Argument(metavar="[NUMBER]...", help="Of backfills: show, pause, resume, cancel."),
     ] = None,
     *,
@@ -143,6 +102,9 @@ def backfill(
     budget. What was judged already costs nothing. The monitor does it, and goes on wherever anything was
     stopped; the command need not stay.
 
+    files takes traces of files in through the same queue, with their own time, at the rates of the settings.
+    Stopped and started again it goes on: what is stored already is a duplicate.
+
     cancel leaves what has not begun as it was.
 
     compare shows two judges, or with --scorer two versions of a scorer, over traces that both have scored.
@@ -153,7 +115,7 @@ def backfill(
     as_json = output is OutputForm.JSON
     with open_database(settings, command="backfill") as engine:
         if action is Action.START:
-            _refuse_numbers(numbers)
+            refuse_words(words)
             assignment = choose_assignment(judge, assignments=read_assignments(settings))
             first, last = choose_range(
                 since and since.date(), until and until.date(), today=datetime.now(UTC).date()
@@ -171,9 +133,27 @@ def backfill(
                 most_calls=calls,
                 most_usd=usd,
             )
-            _start(engine, request, assignment=assignment, is_dry=dry_run, waits=wait, as_json=as_json)
+            start(engine, request, assignment=assignment, is_dry=dry_run, waits=wait, as_json=as_json)
+        elif action is Action.FILES:
+            if not words:
+                raise InputError("files: expected at least one file of traces")
+            today = datetime.now(UTC).date()
+            limits = BackfillRequest(
+                judge=None,
+                fingerprint=None,
+                since=today,
+                until=today,
+                rate_per_second=rate,
+                most_calls=calls,
+                most_usd=usd,
+            )
+            number = publish_files(
+                engine, words, limits, settings=settings, is_dry=dry_run, as_json=as_json and not wait
+            )
+            if wait and number is not None:
+                report_end(engine, number, as_json=as_json)
         elif action is Action.LIST:
-            _refuse_numbers(numbers)
+            refuse_words(words)
             found = list_backfills(engine)
             if as_json:
                 write_json([describe_backfill(one) for one in found])
@@ -181,7 +161,7 @@ def backfill(
                 print_list(found)
         elif action in {Action.COMPARE, Action.ACTIVATE}:
             activates = action is Action.ACTIVATE
-            if activates and (scorer is None or numbers):
+            if activates and (scorer is None or words):
                 raise InputError(
                     "activate: expected --scorer; which judge is shown follows from the settings"
                 )
@@ -189,7 +169,7 @@ def backfill(
                 since and since.date(), until and until.date(), today=datetime.now(UTC).date()
             )
             if scorer is None:
-                compared = compare_backfill(engine, _require_numbers(numbers)[0], old=old)
+                compared = compare_backfill(engine, read_numbers(words)[0], old=old)
             else:
                 chosen = choose_assignment(judge, assignments=read_assignments(settings)).judge
                 compared = compare_versions(
@@ -205,91 +185,4 @@ def backfill(
                 engine, compared, scorer=scorer if activates else None, is_dry=dry_run, as_json=as_json
             )
         else:
-            _treat(engine, action, _require_numbers(numbers), is_dry=dry_run, waits=wait, as_json=as_json)
-
-
-def _start(
-    engine: Engine,
-    request: BackfillRequest,
-    *,
-    assignment: Assignment,
-    is_dry: bool,
-    waits: bool,
-    as_json: bool,
-) -> None:
-    foreseen = look_through(engine, request, assignment=assignment)
-    told = forecast(engine, request, foreseen, assignment=assignment, now=datetime.now(UTC))
-    if not as_json:
-        for line in tell_forecast(told, request):
-            make_console().print(show(line))
-    if foreseen.is_nothing:
-        write_note("nothing to do: no trace of the range lacks it; --since takes more days")
-        if as_json:
-            write_json({"dry_run": is_dry, **describe_forecast(told, request), "backfill": None})
-        raise typer.Exit(ExitCode.BELOW)
-    number = None if is_dry else begin(engine, request, foreseen)
-    if as_json and not (waits and number is not None):
-        write_json({"dry_run": is_dry, **describe_forecast(told, request), "backfill": number})
-    elif number is not None and not as_json:
-        make_console().print(show(f"backfill {number} started; `ragsonde backfill show {number}`", "bold"))
-    if waits and number is not None:
-        _wait(engine, number, as_json=as_json)
-
-
-def _treat(
-    engine: Engine,
-    action: Action,
-    numbers: Sequence[int],
-    *,
-    is_dry: bool,
-    waits: bool,
-    as_json: bool,
-) -> None:
-    found = [require_backfill(engine, number) for number in numbers]
-    for one in found:
-        target = _TARGETS.get(action)
-        if target is not None and not is_dry:
-            changed = change_state(engine, one.id, target, message=None, now=datetime.now(UTC))
-            if not changed and require_backfill(engine, one.id).state is not target:
-                _refuse(action, one.id, state=one.state)
-        if waits and action in {Action.SHOW, Action.RESUME}:
-            _wait(engine, one.id, as_json=as_json)
-            continue
-        now = require_backfill(engine, one.id)
-        if as_json:
-            write_json(describe_backfill(now))
-        elif target is None:
-            for line in tell_backfill(now):
-                make_console().print(show(line))
-        else:
-            put_back = f", {one.tally.outstanding} evaluations are left as they were" * (
-                action is Action.CANCEL
-            )
-            verb = f"would be {target.value}" if is_dry else f"is {target.value}"
-            make_console().print(show(f"backfill {one.id} {verb}{put_back}"))
-
-
-def _wait(engine: Engine, number: int, *, as_json: bool) -> None:
-    ended = wait_for_end(engine, number)
-    if as_json:
-        write_json(describe_backfill(ended))
-    else:
-        for line in tell_backfill(ended):
-            make_console().print(show(line))
-    if ended.state is not BackfillState.DONE:
-        raise typer.Exit(ExitCode.BELOW)
-
-
-def _refuse(action: Action, number: int, *, state: BackfillState) -> NoReturn:
-    raise InputError(f"backfill {number}: is {state.value}, so there is nothing to {action.value}")
-
-
-def _refuse_numbers(numbers: Sequence[int] | None) -> None:
-    if numbers:
-        raise InputError(f"found number {numbers[0]}: start and list take none; expected options only")
-
-
-def _require_numbers(numbers: Sequence[int] | None) -> Sequence[int]:
-    if not numbers:
-        raise InputError("the number of a backfill is missing; `ragsonde backfill list` shows them")
-    return numbers
+            steer(engine, action, read_numbers(words), is_dry=dry_run, waits=wait, as_json=as_json)

@@ -110,6 +110,19 @@ class PrometheusSink:
             return
         if admission.superseded:
             self.series.add(SCORES_SUPERSEDED, admission.superseded)
+        if any(born.backfill_id is not None for born in planned):
+            self._tell_taken_in(planned)
+            return
+        self._tell_stored(trace, planned)
+
+    def _tell_taken_in(self, planned: Sequence[PlannedEvaluation]) -> None:
+        """Of a file: it is not of now, so no series of live traces may show it."""
+        for born in planned:
+            if born.result is not None:
+                judge = judge_label(born.judge, born.fingerprint)
+                self.series.add(BACKFILLED, judge=judge, state=born.result.state)
+
+    def _tell_stored(self, trace: Trace, planned: Sequence[PlannedEvaluation]) -> None:
         if trace.missing_contexts in _EMPTY_CAUSES:
             self.series.add(EMPTY_RETRIEVAL, **_place_of(trace))
         if trace.extraction.suspected_injection:

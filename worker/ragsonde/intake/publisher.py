@@ -21,7 +21,7 @@ from ragsonde.intake.topology import (
     WORK_EXCHANGE,
     build_own_queues,
 )
-from ragsonde.intake.work_message import write_key
+from ragsonde.intake.work_message import FILE_MESSAGE, write_key
 from ragsonde_schemas.errors import BrokerLostError, SetupError
 
 if TYPE_CHECKING:
@@ -137,6 +137,23 @@ class Publisher:
                     content_type="application/json",
                     content_encoding="utf-8",
                 )
+
+    def publish_file(self, body: bytes, *, backfill: int) -> None:
+        """Publishes a message of a backfill's file; returns when the broker has confirmed it.
+
+        Raises:
+            BrokerLostError: not confirmed: the broker is away, the queue is full or missing.
+            SetupError: something of ours exists with other arguments.
+        """
+        with self._open_channel() as channel:
+            self._send(
+                Producer(channel, exchange=WORK_EXCHANGE, auto_declare=False),
+                body,
+                routing_key=BACKFILL,
+                content_type=FILE_MESSAGE,
+                content_encoding="binary",
+                message_id=str(backfill),
+            )
 
     def count_messages(self) -> dict[str, int]:
         """How many messages are ready in each of our queues, by name.

@@ -30,6 +30,8 @@ def admit(trace: Trace, stages: Stages, *, is_newest: bool = False) -> Admission
             sample_rates=stages.sample_rates,
             may_raise=stages.may_raise,
         )
+    if stages.backfill_id is not None:
+        planned = tuple(one.model_copy(update={"backfill_id": stages.backfill_id}) for one in planned)
     with timed("storage", stages):
         admission = stages.traces.admit(trace, planned, is_newest=is_newest)
     stages.sink.on_admitted(trace, admission, planned)

@@ -48,6 +48,7 @@ class Stages:
         mappings: the user's paths to fields, compiled.
         resolver: the user's functions that find fields.
         privacy: what keeps people's data out of what is stored and judged.
+        backfill_id: the backfill whose files are read; None = live traffic.
         may_raise: a message may raise what is done, not only lower it.
         on_fault: is told an exception that one trace met, and its id; others of its message go on.
     """
@@ -72,6 +73,7 @@ class Stages:
     retention_days: int
     deadline_seconds: float
     insist: Insist
+    backfill_id: int | None = None
     may_raise: bool = False
     on_fault: Callable[[Exception, str], None] = lambda _error, _trace_id: None
 

@@ -85,16 +85,25 @@ WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s 
 _INSERT_EVALUATIONS = """
 INSERT INTO evaluation (
     trace_id, app, record_key, revision, day, judge, fingerprint, state, cause, sample_rate, created_at,
-    attempts, next_attempt_at, queued_until, finished_at, calls, tokens_in, tokens_out, cost_usd)
+    attempts, next_attempt_at, queued_until, finished_at, calls, tokens_in, tokens_out, cost_usd, backfill_id)
 SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, state, cause,
     sample_rate, %(now)s, attempts,
-    CASE WHEN state = 'waiting' THEN %(now)s END, CASE WHEN state = 'waiting' THEN %(queued_until)s END,
-    CASE WHEN state <> 'waiting' THEN %(now)s END, calls, tokens_in, tokens_out, cost_usd
+    CASE WHEN state = 'waiting' THEN %(now)s END,
+    CASE WHEN state = 'waiting' AND backfill_id IS NULL THEN %(queued_until)s END,
+    CASE WHEN state <> 'waiting' THEN %(now)s END, calls, tokens_in, tokens_out, cost_usd, backfill_id
 FROM unnest(
     %(judges)s::text[], %(fingerprints)s::text[], %(states)s::text[], %(causes)s::text[],
     %(sample_rates)s::float8[], %(attempts)s::int[], %(calls)s::int[], %(tokens_in)s::int[],
-    %(tokens_out)s::int[], %(costs_usd)s::float8[]
-) AS r(judge, fingerprint, state, cause, sample_rate, attempts, calls, tokens_in, tokens_out, cost_usd)
+    %(tokens_out)s::int[], %(costs_usd)s::float8[], %(backfill_ids)s::bigint[]
+) AS r(judge, fingerprint, state, cause, sample_rate, attempts, calls, tokens_in, tokens_out, cost_usd,
+    backfill_id)
+"""
+
+_LEAVE_TO_BACKFILL = """
+INSERT INTO backfill_item (trace_id, app, record_key, revision, day, judge, fingerprint, backfill_id)
+SELECT trace_id, app, record_key, revision, day, judge, fingerprint, backfill_id FROM evaluation
+WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
+  AND revision = %(revision)s AND state = 'waiting' AND backfill_id IS NOT NULL
 """
 
 
@@ -171,7 +180,7 @@ def admit_trace(
                 trace=key, revision=revision, judge=evaluation.judge, fingerprint=evaluation.fingerprint
             )
             for evaluation in planned
-            if evaluation.state is EvaluationState.WAITING
+            if evaluation.state is EvaluationState.WAITING and evaluation.backfill_id is None
         ),
         superseded=superseded,
     )
@@ -248,6 +257,8 @@ def _insert(
     connection.execute(INSERT_TRACE, columns)
     if planned:
         connection.execute(_INSERT_EVALUATIONS, {**columns, **_list_evaluation_columns(planned)})
+    if any(one.backfill_id is not None for one in planned):
+        connection.execute(_LEAVE_TO_BACKFILL, columns)
     results = [
         JudgedResult(evaluation.judge, evaluation.fingerprint, evaluation.result)
         for evaluation in planned
@@ -276,4 +287,5 @@ def _list_evaluation_columns(planned: Sequence[PlannedEvaluation]) -> dict[str, 
         "tokens_in": [spent and spent.tokens_in for spent in spending],
         "tokens_out": [spent and spent.tokens_out for spent in spending],
         "costs_usd": [spent and spent.cost_usd for spent in spending],
+        "backfill_ids": [evaluation.backfill_id for evaluation in planned],
     }

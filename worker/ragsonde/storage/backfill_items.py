@@ -145,7 +145,11 @@ WITH ended AS (
     FROM ended
 )
 UPDATE backfill b SET scored = b.scored + s.scored, not_evaluable = b.not_evaluable + s.not_evaluable,
-    failed = b.failed + s.failed, "left" = b."left" + s.left_, calls = b.calls + s.calls,
+    failed = b.failed + s.failed,
+    -- a backfill of files is told of its evaluations only here
+    planned = b.planned + CASE WHEN b.judge IS NULL
+        THEN s.scored + s.not_evaluable + s.failed + s.left_ ELSE 0 END,
+    "left" = b."left" + s.left_, calls = b.calls + s.calls,
     tokens_in = b.tokens_in + s.tokens_in, tokens_out = b.tokens_out + s.tokens_out,
     cost_usd = b.cost_usd + s.cost_usd
 FROM sums s WHERE b.id = %(id)s
