@@ -256,6 +256,15 @@ def test_a_trace_that_was_not_stored_is_a_duplicate_and_nothing_else(board, kind
         assert board.read(name) == {}, name
 
 
+def test_a_trace_that_was_erased_is_filtered_and_neither_a_duplicate_nor_anything_else(board):
+    board.sink.on_admitted(
+        make_trace(), admit("forgotten"), [plan(finish(make_score()), EvaluationState.SCORED)]
+    )
+    assert board.read("traces_filtered_total") == {labelled(cause="forgotten"): 1}
+    for name in ("duplicates_total", "score_count", "evaluations_total", "extraction_total"):
+        assert board.read(name) == {}, name
+
+
 def test_a_revision_counts_the_scores_it_replaces(board):
     board.sink.on_admitted(make_trace(), admit("revision", superseded=5), [])
     assert board.total("scores_superseded_total") == 5
