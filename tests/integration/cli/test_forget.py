@@ -80,6 +80,20 @@ def test_of_a_user_nothing_is_found_and_a_replayed_message_does_not_come_back(wo
     assert worker.query("SELECT judge, count(*) FROM evaluation GROUP BY judge") == [("lexical", 6)]
 
 
+def test_of_what_workers_are_at_while_it_is_erased_nothing_is_left(worker, forget, engine_of):
+    of_x, of_y = write_messages_of(X, prefix="x", count=60), write_messages_of("yan", prefix="y", count=60)
+    worker.take([message for pair in zip(of_x, of_y, strict=True) for message in pair])
+    wait_for(lambda: worker.count("SELECT count(*) FROM trace WHERE trace_id LIKE 'x-%%'") > 5)
+    code, said = forget("--user", X, "--yes", "--output", "json")
+    assert code == 0
+    erased = json.loads(said)["traces"]
+    assert erased > 0
+    wait_for(lambda: erased + count_forgotten(worker) == 60)
+    worker.wait_until_done(60)
+    assert search_everywhere(engine_of, "said-to-x") == search_everywhere(engine_of, X) == []
+    assert worker.query("SELECT judge, count(*) FROM evaluation GROUP BY judge") == [("lexical", 60)]
+
+
 def test_the_demo_is_removed_and_may_be_shown_again(worker, forget):
     demo = read_demo_traces()
 
