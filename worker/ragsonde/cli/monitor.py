@@ -107,14 +107,15 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
     with ExitStack() as stack:
         engine = build_engine(connections.database_url, application_name="ragsonde-monitor")
         stack.callback(engine.dispose)
+        # apart: jobs that begin together would hold all connections of one engine, each waiting for another
+        locks = build_engine(connections.database_url, application_name="ragsonde-monitor-locks")
+        stack.callback(locks.dispose)
         # six connections: a slow publish keeps no trace open, and hides neither how deep the queues are nor
         # that the broker is there
         sweeping_broker, closing_broker, counting_broker, checking_broker, checked_broker, filling_broker = (
             open_publisher(connections.broker_url, stack) for _ in range(6)
         )
-        monitor = Monitor(
-            series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(engine, name)
-        )
+        monitor = Monitor(series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(locks, name))
         chores = Chores(
             options=MonitorOptions(queued_for_seconds=settings.lease_seconds),
             engine=engine,
