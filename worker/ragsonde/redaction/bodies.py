@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragsonde.decoding.compression import decompress
 from ragsonde.decoding.sniffing import PROTOBUF_FIRST_BYTE, find_compression
-from ragsonde.redaction.user_ids import hide_users, names_user
+from ragsonde.redaction.user_ids import collect_users, hide_known, hide_users, is_unmistakable, names_user
 from ragsonde.redaction.values import open_json, redact_value
 from ragsonde_schemas.errors import DecodeError, ExtractionError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ragsonde.decoding.limits import DecodingLimits
     from ragsonde.redaction.privacy import Privacy
     from ragsonde_schemas.envelope import Envelope
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 _LONGEST_CHARACTER = 4
 _FILLER = b"*"
 _BINARY = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_NAMED_TEXT = re.compile(r'"([A-Za-z][\w.-]{0,80})"\s{0,9}:\s{0,9}"((?:[^"\\]|\\.){1,512})"')
+_NAMED_TEXT = re.compile(r'"([A-Za-z][\w.-]{0,80})\\{0,3}"\s{0,9}:\s{0,9}\\{0,3}"([^"\\]{1,512})')
 _KEY_FIELD, _VALUE_FIELD, _STRING_FIELD = b"\x0a", b"\x12", b"\x0a"
 _KEY_NAME = re.compile(rb"\x0a([\x01-\x7f])([A-Za-z][A-Za-z0-9_.-]{1,126})")
 _VARINT_CONTINUES = 0x80
@@ -131,7 +133,9 @@ def _protect_text(text: str, privacy: Privacy) -> tuple[str, dict[str, int]]:
 
 
 def _protect_value(value: Any, privacy: Privacy) -> tuple[Any, dict[str, int]]:  # noqa: ANN401 - JSON
-    hidden = hide_users(value, privacy.user_keys.read(), others=privacy.user_id_names, is_body=True)
+    ring, others = privacy.user_keys.read(), privacy.user_id_names
+    known = {one for one in collect_users(value, others=others) if not ring.is_pseudonym(one)}
+    hidden = hide_users(value, ring, others=others, known=known, is_body=True)
     if privacy.redaction is None:
         return hidden, {}
     kept = redact_value(hidden, privacy.redaction)
@@ -141,13 +145,17 @@ def _protect_value(value: Any, privacy: Privacy) -> tuple[Any, dict[str, int]]: 
 def _protect_raw(text: str, privacy: Privacy) -> tuple[str, dict[str, int]]:
     """A text that is no JSON, or damaged JSON: users are known by the names before them."""
     ring = privacy.user_keys.read()
-
-    def hide(found: re.Match[str]) -> str:
-        if not names_user(found[1], others=privacy.user_id_names):
-            return found[0]
-        return found[0][: found.start(2) - found.start()] + ring.hide(found[2]) + '"'
-
-    hidden = _NAMED_TEXT.sub(hide, text)
+    named = {
+        found[2].strip()
+        for found in _NAMED_TEXT.finditer(text)
+        if names_user(found[1], others=privacy.user_id_names)
+    }
+    hidden = text
+    for user_id in named:
+        if user_id and not ring.is_pseudonym(user_id):
+            quoted = re.compile(rf'(?<=")(\s*){re.escape(user_id)}(\s*)(?=\\{{0,3}}")')
+            hidden = quoted.sub(ring.hide(user_id), hidden)
+            hidden = hide_known(hidden, ring, known={user_id})
     if privacy.redaction is None:
         return hidden, {}
     kept = privacy.redaction.replace([hidden])
@@ -174,18 +182,33 @@ def _protect_bytes(body: bytes, privacy: Privacy) -> tuple[bytes, dict[str, int]
 
 
 def _star_users(body: bytes, privacy: Privacy) -> bytes:
-    """The bytes with the values of attributes that name a user starred: they are no ids any more."""
+    """The bytes with users' ids starred, in attributes and in JSON inside of them."""
+    spans = [*_find_named_attributes(body, privacy), *_find_named_texts(body, privacy)]
     kept = bytearray(body)
+    for start, end in spans:
+        kept[start:end] = _FILLER * (end - start)
+    starred = bytes(kept)
+    for user_id in {body[start:end] for start, end in spans}:
+        if is_unmistakable(user_id.decode(errors="replace")):
+            starred = starred.replace(user_id, _FILLER * len(user_id))
+    return starred
+
+
+def _find_named_attributes(body: bytes, privacy: Privacy) -> Iterator[tuple[int, int]]:
     for found in _KEY_NAME.finditer(body):
         size = found[1][0]
-        name = found[2][:size]
-        end = found.start(2) + size
-        if len(name) < size or not names_user(name.decode(), others=privacy.user_id_names):
-            continue
-        span = _find_string(body, end)
-        if span is not None:
-            kept[span[0] : span[1]] = _FILLER * (span[1] - span[0])
-    return bytes(kept)
+        name, end = found[2][:size], found.start(2) + size
+        if len(name) == size and names_user(name.decode(), others=privacy.user_id_names):
+            span = _find_string(body, end)
+            if span is not None:
+                yield span
+
+
+def _find_named_texts(body: bytes, privacy: Privacy) -> Iterator[tuple[int, int]]:
+    text = body.decode("latin-1")
+    for found in _NAMED_TEXT.finditer(text):
+        if names_user(found[1], others=privacy.user_id_names):
+            yield found.span(2)
 
 
 def _find_string(body: bytes, at: int) -> tuple[int, int] | None:

@@ -87,7 +87,7 @@ def _gather_loose(found: Findings) -> dict[str, Any]:
 def _redact(found: Findings, redaction: Redaction) -> Replaced[Findings]:
     texts = redact_value(_gather_texts(found), redaction)
     named = _redact_names(found, redaction)
-    kept = _rebuild(named.value, texts.value)
+    kept = _redact_wish(_rebuild(named.value, texts.value), redaction)
     counts = count_placeholders(_list_texts(texts.value), kinds=redaction.kinds)
     if counts:
         kept = replace(kept, warnings=(*kept.warnings, f"redacted: {describe_counts(counts)}"))
@@ -149,6 +149,14 @@ def _redact_names(found: Findings, redaction: Redaction) -> Replaced[Findings]:
         reference = found.reference.model_copy(update={"context_ids": context_ids})
         changed = replace(changed, reference=reference)
     return Replaced(changed, kept.counts)
+
+
+def _redact_wish(found: Findings, redaction: Redaction) -> Findings:
+    """Scorers that a message asks for may have any name."""
+    if not found.wish.scorers:
+        return found
+    scorers = redaction.replace_names(found.wish.scorers).value
+    return replace(found, wish=found.wish.model_copy(update={"scorers": scorers}))
 
 
 def _list_texts(value: object) -> list[str]:

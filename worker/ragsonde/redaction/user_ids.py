@@ -19,6 +19,8 @@ _OTHER_NAMES = frozenset(
 )
 _USER = "user"
 """The name in the bodies of some tools; elsewhere its value is as often what a user said."""
+_UNMISTAKABLE = 8
+"""Characters of an id that is replaced inside of longer texts too."""
 _SEPARATORS = re.compile(r"[._-]")
 _SIGN = re.compile("user|account", re.IGNORECASE)
 _VALUES = ("stringValue", "string_value", "intValue", "int_value")
@@ -60,11 +62,29 @@ def hide_users(
         return _SIGN.search(text) is not None or any(one in text for one in (*others, *known))
 
     how = Rewriting(
-        text=lambda text: ring.hide(text) if text.strip() in known else text,
+        text=lambda text: hide_known(text, ring, known=known),
         named=hide_named,
         opens=is_worth_opening,
     )
     return rewrite(_hide_attributes(value, ring, others=others) if is_body else value, how)
+
+
+def hide_known(text: str, ring: KeyRing, *, known: Collection[str]) -> str:
+    """A text in which ids that are known are pseudonyms: where they are all of it, and long ones anywhere.
+
+    Long ones hold a digit or an @ besides: `anonymous` is a word.
+    """
+    if text.strip() in known:
+        return ring.hide(text)
+    for one in known:
+        if one in text and is_unmistakable(one):
+            text = re.sub(rf"(?<!\w){re.escape(one)}(?!\w)", ring.hide(one), text)
+    return text
+
+
+def is_unmistakable(user_id: str) -> bool:
+    """True for an id that no other word is."""
+    return len(user_id) >= _UNMISTAKABLE and any(one.isdigit() or one == "@" for one in user_id)
 
 
 def collect_users(value: Any, *, others: Collection[str] = ()) -> set[str]:  # noqa: ANN401 - of any shape

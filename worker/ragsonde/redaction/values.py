@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from ragsonde.extraction.nesting import NESTING_LEVELS, find_too_deep
 from ragsonde.redaction.credentials import names_secret
@@ -19,6 +19,8 @@ JSON_ROUNDS = 4
 """So often JSON inside of JSON texts is opened; what is deeper is taken as a text."""
 _CARD_DIGITS = 13
 """Integers of fewer digits name no card."""
+_IDS = frozenset({"id", "trace_id", "event_id", "session_id", "record_key", "context_ids"})
+"""Keys whose values name something: what differs in them stays different."""
 _SECRET = "[key]"  # noqa: S105 - a placeholder
 
 
@@ -94,6 +96,17 @@ def redact_value(value: Any, redaction: Redaction) -> Replaced[Any]:  # noqa: AN
     names: dict[str, str] = {}
     secrets: list[str] = []
 
+    def note_ids(name: str, item: object) -> object:
+        if name not in _IDS or not _is_text_or_texts(item):
+            return None
+        names.update((text, text) for text in ([item] if isinstance(item, str) else item))
+        return item
+
+    def decide(name: str, item: object) -> object:
+        if name in _IDS and _is_text_or_texts(item):
+            return new_names[item] if isinstance(item, str) else [new_names[one] for one in item]
+        return note_secret(name, item)
+
     def note_secret(name: str, item: object) -> object:
         if "key" not in redaction.kinds or not isinstance(item, str) or not item or not names_secret(name):
             return None
@@ -103,7 +116,10 @@ def redact_value(value: Any, redaction: Redaction) -> Replaced[Any]:  # noqa: AN
         return _SECRET
 
     rewrite(
-        value, Rewriting(lambda text: texts.setdefault(text, text), lambda name: names.setdefault(name, name))
+        value,
+        Rewriting(
+            lambda text: texts.setdefault(text, text), lambda name: names.setdefault(name, name), note_ids
+        ),
     )
     kept = redaction.replace(tuple(texts))
     kept_names = redaction.replace_names(tuple(names))
@@ -114,13 +130,17 @@ def redact_value(value: Any, redaction: Redaction) -> Replaced[Any]:  # noqa: AN
         Rewriting(
             lambda text: new_texts.get(text, text),
             lambda name: new_names.get(name, name),
-            note_secret,
+            decide,
         ),
     )
     return Replaced(
         changed,
         add_counts(kept.counts, kept_names.counts, {"key": len(secrets)} if secrets else {}),
     )
+
+
+def _is_text_or_texts(item: object) -> TypeGuard[str | list[str]]:
+    return isinstance(item, str) or (isinstance(item, list) and all(isinstance(one, str) for one in item))
 
 
 def withhold_value(value: Any) -> Any:  # noqa: ANN401 - of any shape
