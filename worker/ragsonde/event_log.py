@@ -8,9 +8,12 @@ import sys
 import traceback
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ragsonde_schemas.errors import RagsondeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
@@ -51,6 +54,24 @@ class TextFormatter(logging.Formatter):
         )
         line = f"{time} {record.levelname.lower()} {cut(record.getMessage(), LONGEST_FIELD)}{fields}"
         return f"{line}\n{format_traceback(record.exc_info)}" if record.exc_info else line
+
+
+class CoveringFormatter(logging.Formatter):
+    """As another formatter, and what may not be kept is taken out of each line.
+
+    Args:
+        inner: writes the event.
+        cover: from a text to the text that may be kept.
+    """
+
+    def __init__(self, inner: logging.Formatter, cover: Callable[[str], str]) -> None:
+        super().__init__()
+        self._inner = inner
+        self._cover = cover
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The event as the other formatter writes it, covered."""
+        return self._cover(self._inner.format(record))
 
 
 def escape(text: str) -> str:
@@ -99,15 +120,17 @@ def find_fields(record: logging.LogRecord) -> dict[str, object]:
     return {name: value for name, value in vars(record).items() if name not in _STANDARD_FIELDS}
 
 
-def set_up_logging(*, level: str, log_format: str) -> None:
+def set_up_logging(*, level: str, log_format: str, cover: Callable[[str], str] | None = None) -> None:
     """Sends events to stderr; libraries speak from warning on.
 
     Args:
         level: least severe event of ours: debug, info, warning, error.
         log_format: `json` or `text`.
+        cover: takes out of a line what may not be kept; None: nothing is to be.
     """
     destination = logging.StreamHandler(sys.stderr)
-    destination.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
+    formatter = JsonFormatter() if log_format == "json" else TextFormatter()
+    destination.setFormatter(formatter if cover is None else CoveringFormatter(formatter, cover))
     logging.basicConfig(level=level.upper(), handlers=[destination], force=True)
     for name in _QUIET_LOGGERS:
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))

@@ -96,6 +96,10 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.forget:forget",
         "Erase traces everywhere, by user, session, trace, app or day; they do not come back.",
     ),
+    "user-keys": Row(
+        "ragsonde.cli.user_keys:user_keys",
+        "Show, rotate and retire the keys by which users' ids become pseudonyms.",
+    ),
     "migrate": Row("ragsonde.cli.migrate:migrate", "Create or upgrade the tables."),
     "maintain": Row(
         "ragsonde.cli.maintain:maintain",

@@ -28,6 +28,7 @@ from ragsonde.exposition.series import (
     RECEIVER_SERIES,
 )
 from ragsonde.intake.publisher import Publisher
+from ragsonde.private_data import build_cover
 from ragsonde.receiver.answers import OTLP_PATH, TRACES_PATH
 from ragsonde.receiver.any_traces import AnyTraces
 from ragsonde.receiver.application import Application
@@ -92,7 +93,9 @@ def receiver(
             "insecure": insecure or None,
         },
     )
-    set_up_logging(level=settings.log_level, log_format=settings.log_format)
+    set_up_logging(
+        level=settings.log_level, log_format=settings.log_format, cover=build_cover(settings)
+    )
     run_receiver(settings, broker_url=find_broker_url(settings))
 
 

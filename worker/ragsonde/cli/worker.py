@@ -22,6 +22,7 @@ from ragsonde.event_log import set_up_logging
 from ragsonde.exposition.http import serve
 from ragsonde.intake.foreign_queues import list_foreign
 from ragsonde.intake.publisher import Publisher
+from ragsonde.private_data import build_cover
 from ragsonde.settings import read_settings
 from ragsonde.settings.secrets import build_token_reader
 from ragsonde_schemas.errors import BrokerLostError, SetupError
@@ -75,7 +76,9 @@ def worker(
             "ports": {"worker_metrics": metrics_port} if metrics_port is not None else None,
         },
     )
-    set_up_logging(level=settings.log_level, log_format=settings.log_format)
+    set_up_logging(
+        level=settings.log_level, log_format=settings.log_format, cover=build_cover(settings)
+    )
     connections = find_connections(settings)
     require_current_schema(connections.database_url)
     sys.exit(run_worker(settings, connections, may_share=share_queue))
