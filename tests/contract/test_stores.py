@@ -177,6 +177,16 @@ class TestGuessedDay:
         assert (again.kind, again.key) == ("duplicate", first.key)
         assert again.pending == (key_of(first),)
 
+    @pytest.mark.parametrize("back", [timedelta(seconds=2), timedelta(days=1)])
+    def test_a_redelivery_to_a_worker_whose_clock_is_behind_finds_the_record_of_the_day_after(
+        self, stores, back
+    ):
+        after = datetime(2026, 6, 15, 0, 0, 1, tzinfo=UTC)
+        first = make_trace(occurred_at=after, occurred_at_guessed=True)
+        admit(stores, first)
+        again = admit(stores, make_trace(occurred_at=after - back, occurred_at_guessed=True))
+        assert (again.kind, again.key) == ("duplicate", first.key)
+
     def test_a_revision_after_midnight_keeps_the_first_time(self, stores):
         before = datetime(2026, 6, 14, 23, 59, 59, tzinfo=UTC)
         first = make_trace(answer="a", occurred_at=before, occurred_at_guessed=True)

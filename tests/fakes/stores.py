@@ -235,10 +235,10 @@ class FakeTraceStore:
             return [stored.key for stored in due]
 
     def _find(self, trace: Trace) -> list[_Revision]:
-        """Newest first; for a guessed time the day before too."""
+        """Newest first; for a guessed time the days before and after too."""
         days = {trace.key.day}
         if trace.occurred_at_guessed:
-            days.add(trace.key.day - timedelta(days=1))
+            days |= {trace.key.day - timedelta(days=1), trace.key.day + timedelta(days=1)}
         rows = self._revisions.get((trace.app, trace.trace_id, trace.record_key), [])
         return sorted(
             (row for row in rows if row.day in days), key=lambda row: (row.day, row.revision), reverse=True

@@ -211,14 +211,17 @@ def _ask_forgotten(connection: Connection[TupleRow], trace: Trace) -> Cursor[Tup
 
 
 def _find_revisions(connection: Connection[TupleRow], trace: Trace) -> list[_Stored]:
-    """The stored revisions, newest first; for a guessed time those of the day before too."""
-    last_day = trace.key.day
+    """The stored revisions, newest first; for a guessed time those of the day before and after too.
+
+    After, as the clock of this worker may have been put back, or run behind that of another.
+    """
+    day, doubt = trace.key.day, timedelta(days=1 if trace.occurred_at_guessed else 0)
     parameters = {
         "trace_id": trace.trace_id,
         "app": trace.app,
         "record_key": trace.record_key,
-        "first_day": last_day - timedelta(days=1) if trace.occurred_at_guessed else last_day,
-        "last_day": last_day,
+        "first_day": day - doubt,
+        "last_day": day + doubt,
     }
     return [_Stored(*row) for row in connection.execute(_FIND, parameters).fetchall()]
 
