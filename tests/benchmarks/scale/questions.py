@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import text
 
+from ragsonde.storage.engine import build_engine
 from ragsonde.storage.history import read_history
 from ragsonde.storage.ledger import count_revisions, count_states
 from ragsonde.storage.partitions import drop_expired, ensure_day
@@ -59,13 +60,20 @@ PANELS = {
 
 
 class Answer(NamedTuple):
-    """One figure; `is_rate`: the more the better. `rows`: it reads that many times more of what grows."""
+    """One figure.
+
+    Attributes:
+        is_rate: the more the better.
+        grows: it reads all rows of its span, so three times as many a day are three times as much.
+        pages: that Postgres touched, in memory or not: what else the machine does changes times, not these.
+    """
 
     what: str
     value: float
     unit: str
     is_rate: bool = False
     grows: bool = False
+    pages: float = 0.0
 
 
 class Questions:
@@ -73,9 +81,15 @@ class Questions:
 
     def __init__(self, engine: Engine, clock: FakeClock, seeds: Sequence[Seed], *, days: int) -> None:
         self._engine = engine
+        self._lone = build_engine(
+            engine.url.render_as_string(hide_password=False),
+            application_name="ragsonde bench-scale reads",
+            pool_size=1,
+        )
         self._clock = clock
         self._seeds = seeds
         self._store = PostgresTraceStore(engine, clock=clock, retention_days=days + 1)
+        self._lone_store = PostgresTraceStore(self._lone, clock=clock, retention_days=days + 1)
         self._rng = random.Random()
         self._today = clock.now().date()
         self._first = self._today - timedelta(days=days - 1)
@@ -124,10 +138,10 @@ class Questions:
         yield Answer("finish an evaluation", _quantile(ends) * 1000, "ms")
         again = [trace for _, trace, _ in admitted[:100]]
         turns = iter(again * 3)
-        yield self._time("find a duplicate", lambda: self._store.admit(next(turns), ()), rounds=200)
+        yield self._time("find a duplicate", lambda: self._lone_store.admit(next(turns), ()), rounds=200)
 
     def _read(self) -> Iterator[Answer]:
-        now, engine = self._clock.now(), self._engine
+        now, engine = self._clock.now(), self._lone
         ids = iter(self._pick_ids(400))
         day_ago = now - timedelta(hours=24)
         yield self._time(
@@ -157,7 +171,7 @@ class Questions:
 
     def _read_worst(self) -> None:
         read_worst(
-            self._engine,
+            self._lone,
             app=APP,
             judge="lexical",
             scorer=SCORER,
@@ -181,7 +195,7 @@ class Questions:
         return [row[0] for row in self._rng.choices(rows, k=number)]
 
     def _fetch(self, query: str, **parameters: object) -> list:
-        with self._engine.connect() as connection:
+        with self._lone.connect() as connection:
             return list(connection.execute(text(query), parameters))
 
     def _time(
@@ -189,11 +203,21 @@ class Questions:
     ) -> Answer:
         call()
         times = []
+        before = self._count_pages()
         for _ in range(rounds):
             begun = time.perf_counter()
             call()
             times.append(time.perf_counter() - begun)
-        return Answer(what, _quantile(times) * 1000, "ms", grows=grows)
+        pages = (self._count_pages() - before) / rounds
+        return Answer(what, _quantile(times) * 1000, "ms", grows=grows, pages=pages)
+
+    def _count_pages(self) -> int:
+        """Of this database since it was made; the one connection that reads first tells what it counted."""
+        with self._lone.connect() as connection:
+            connection.execute(text("SELECT pg_stat_force_next_flush()"))
+            connection.commit()
+            query = "SELECT blks_hit + blks_read FROM pg_stat_database WHERE datname = current_database()"
+            return int(connection.execute(text(query)).scalar_one())
 
 
 def _quantile(times: list[float]) -> float:
