@@ -22,7 +22,7 @@ from ragsonde.intake.topology import (
     build_own_queues,
 )
 from ragsonde.intake.work_message import FILE_MESSAGE, write_key
-from ragsonde_schemas.errors import BrokerLostError, SetupError
+from ragsonde_schemas.errors import BrokerLostError, RagsondeError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,9 +35,15 @@ if TYPE_CHECKING:
 _CONNECT_RETRIES = 3
 _CONFIRM_TIMEOUT_SECONDS = 30
 _CLOSE_SECONDS = 1.0
+_ANSWER_SECONDS = 30.0
+"""For any answer of the broker: behind a silent network none ever comes."""
 PRECONDITION_FAILED = 406
 _REFUSALS = frozenset({403, 530})
 """Access refused; no such virtual host."""
+
+
+class _BlockedError(RagsondeError):
+    """The broker is short of disk or memory; until that is over it reads nothing more from us."""
 
 
 class Publisher:
@@ -54,8 +60,8 @@ class Publisher:
     def __init__(self, broker_url: str, *, declares: bool = True) -> None:
         self._connection = Connection(
             name_transport(broker_url),
-            # a publish returns only when the broker has the message
-            transport_options={"confirm_publish": True},
+            # a publish returns only when the broker has the message, or says that it takes none
+            transport_options={"confirm_publish": True, "on_blocked": _refuse},
             connect_timeout=5,
         )
         self._declares = declares
@@ -193,7 +199,8 @@ class Publisher:
         """Closes the connection; one that a call hangs on is left to the end of the process."""
         if self._lock.acquire(timeout=_CLOSE_SECONDS):
             try:
-                self._forget()
+                self._channel = None
+                self._connection.close()
             finally:
                 self._lock.release()
 
@@ -220,6 +227,12 @@ class Publisher:
                 raise BrokerLostError(
                     f"{self._connection.as_uri()}: the broker refused the message: its queue is full"
                 ) from error
+            except _BlockedError as error:
+                self._forget()
+                raise BrokerLostError(
+                    f"{self._connection.as_uri()}: the broker is short of disk or memory and takes nothing "
+                    "from publishers (rabbitmqctl status names its alarms); send it again later"
+                ) from error
             except (*self._connection.connection_errors, *self._connection.channel_errors) as error:
                 self._forget()
                 raise translate_error(error, place=self._connection.as_uri()) from error
@@ -229,6 +242,8 @@ class Publisher:
 
     def _connect(self) -> Channel:
         self._connection.ensure_connection(max_retries=_CONNECT_RETRIES, interval_start=0.2)
+        if self._is_amqp:
+            self._connection.connection.sock.settimeout(_ANSWER_SECONDS)
         channel: Channel = self._connection.channel()
         # on Valkey kombu routes in this process: for an exchange that was not
         # declared here it finds no queue and drops the message without a word
@@ -238,8 +253,14 @@ class Publisher:
         return channel
 
     def _forget(self) -> None:
+        """Lets go of a connection that failed, without the broker's consent: it may never answer."""
         self._channel = None
-        self._connection.close()
+        self._connection.collect(socket_timeout=_CLOSE_SECONDS)
+
+
+def _refuse(reason: str) -> None:
+    """Called by py-amqp in the middle of a publish when the broker blocks its connection."""
+    raise _BlockedError(reason)
 
 
 def _find_road(queue: str) -> tuple[Exchange, str]:
