@@ -228,6 +228,12 @@ class TestCheckStore:
         assert not store.postpone(first, until=clock.now())
         assert store.finish(second, self.RESULT)
 
+    def test_what_was_never_begun_or_runs_is_no_suspect(self, desk):
+        store, key = desk
+        assert not store.is_suspect(key)
+        assert store.claim(key, spares_suspects=True).unfinished_starts == 1
+        assert not store.is_suspect(key)
+
     def test_what_is_not_there_cannot_be_claimed(self, desk):
         store, key = desk
         assert store.claim(key.model_copy(update={"check_id": 10**6})) is None
