@@ -14,6 +14,8 @@ from ragsonde.storage.span_buffer import PostgresSpanBuffer
 from ragsonde.storage.sweeping import take_due, take_due_records
 from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.spending import Limit, Period, Reservation
+from services.budget_desk import WORST, Desk, call
 
 pytestmark = pytest.mark.integration
 
@@ -112,3 +114,19 @@ def test_what_is_due_within_a_day_is_left_alone_also_by_one_who_runs_behind(engi
     traces.postpone(waiting, until=clock.now() + timedelta(days=1), cause=Cause.JUDGE_UNAVAILABLE)
     assert bring_near(engine, now=clock.now()) == 0
     assert bring_near(engine, now=clock.now() - timedelta(days=40)) == 0
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_a_jump_frees_no_budget_and_leaks_no_reservation(engine, jump):
+    desk = Desk(engine, Limit(period=Period.DAY, calls=WORST.calls))
+    claimed = desk.claim(1)
+    assert desk.reserve(claimed) is Reservation.HELD
+    desk.clock.jump(jump)
+    desk.finish(claimed, *[call()] * WORST.calls)
+    desk.clock.jump(-jump)
+    assert desk.reserve(desk.claim(2)) is Reservation.SPENT
+    with engine.connect() as connection:
+        held, spent = connection.execute(
+            text("SELECT sum(reserved_calls), sum(spent_calls) FROM judge_spend WHERE period = 'day'")
+        ).one()
+    assert (held, spent) == (0, WORST.calls)
