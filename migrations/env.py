@@ -9,9 +9,7 @@ from sqlalchemy import Connection, text
 
 from ragsonde.storage.tables import PARTITIONED, Tables
 
-LOCK_TIMEOUT = (
-    "2s"  # writers queue up behind a migration that waits for a lock: it gives way, and tries again
-)
+LOCK_TIMEOUT = "2s"  # writers queue up behind a migration that waits: it gives way, and is tried again
 STATEMENT_TIMEOUT = "15min"
 TURN_TIMEOUT = "60s"  # how long to wait for another process that migrates
 ADVISORY_LOCK = 6_471_382_205_113_092_719
