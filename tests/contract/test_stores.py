@@ -49,6 +49,16 @@ def claim(stores, trace, **which):
 
 
 class TestAdmit:
+    def test_what_a_backfill_brought_is_left_to_it(self, stores):
+        trace = make_trace()
+        planned = plan_paid().model_copy(update={"backfill_id": 7})
+        assert admit(stores, trace, planned).pending == ()
+        assert admit(stores, trace, planned).pending == ()
+        stores.clock.advance(LEASE)
+        assert stores.take_due() == []
+        claimed = claim(stores, trace)
+        assert (claimed.backfill_id, claimed.starts) == (7, 1)
+
     def test_a_new_trace_is_stored_with_the_free_result_and_the_paid_one_waiting(self, stores):
         trace = make_trace()
         admission = admit(stores, trace)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MOVED = 0.02
 """A change of the raw score beyond this counts as moved: the smallest that matters to the alerts."""
 MOST_CHANGED = 5
+_DIGITS = 6
+"""A change of .02 between floats is not exactly .02."""
 
 
 @dataclass(kw_only=True)
@@ -44,7 +46,7 @@ class ScorerComparison:
 
     def add(self, pair: Pair) -> None:
         """Takes in one more."""
-        change = abs(pair.new - pair.old)
+        change = round(abs(pair.new - pair.old), _DIGITS)
         self.shift.add(pair.old, pair.new)
         if change <= MOVED:
             return
