@@ -22,9 +22,11 @@ from ragsonde.event_log import set_up_logging
 from ragsonde.exposition.http import serve
 from ragsonde.intake.foreign_queues import list_foreign
 from ragsonde.intake.publisher import Publisher
-from ragsonde.private_data import build_cover
+from ragsonde.judging.litellm_loading import load_litellm
+from ragsonde.judging.options import JudgeKind
 from ragsonde.settings import read_settings
 from ragsonde.settings.secrets import build_token_reader
+from ragsonde.text_redaction import build_cover
 from ragsonde_schemas.errors import BrokerLostError, SetupError
 
 if TYPE_CHECKING:
@@ -76,9 +78,7 @@ def worker(
             "ports": {"worker_metrics": metrics_port} if metrics_port is not None else None,
         },
     )
-    set_up_logging(
-        level=settings.log_level, log_format=settings.log_format, cover=build_cover(settings)
-    )
+    set_up_logging(level=settings.log_level, log_format=settings.log_format, cover=build_cover(settings))
     connections = find_connections(settings)
     require_current_schema(connections.database_url)
     sys.exit(run_worker(settings, connections, may_share=share_queue))
@@ -117,6 +117,9 @@ def run_worker(settings: Settings, connections: Connections, *, may_share: bool)
         )
         stack.callback(server.close)
         logger.info("worker_started", extra={"metrics": f"{server.url}/metrics", "threads": settings.threads})
+        if any(judge.kind is JudgeKind.LITELLM for judge in settings.judges):
+            # seconds that would else count against the first evaluations' deadlines and a stop's grace time
+            load_litellm()
         return consume(parts)
 
 

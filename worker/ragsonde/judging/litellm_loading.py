@@ -1,4 +1,4 @@
-"""litellm, imported when a judge first calls: it takes seconds of CPU and 190 MB."""
+"""litellm, imported only where a judge calls somebody: it takes seconds of CPU and 190 MB."""
 
 from __future__ import annotations
 
