@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import logging
-import secrets
 from typing import TYPE_CHECKING
 
 from ragsonde.exposition.series import REDACTIONS
 from ragsonde.redaction.placeholders import HOOK
 from ragsonde.redaction.privacy import Privacy
-from ragsonde.redaction.redactor import PatternRedaction
-from ragsonde.resolving.redaction_hook import HookedRedaction
 from ragsonde.settings.secrets import read_secret
 from ragsonde.storage.user_keys import PostgresUserKeys
+from ragsonde.text_redaction import build_redaction
 from ragsonde_schemas.errors import ConfigError
-from ragsonde_schemas.user_key import LEAST_SECRET_CHARACTERS, SECRET_BYTES
+from ragsonde_schemas.user_key import LEAST_SECRET_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from ragsonde.exposition.registry import Series
-    from ragsonde.ports import Clock, Redaction
+    from ragsonde.ports import Clock
     from ragsonde.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -44,29 +42,6 @@ def build_privacy(settings: Settings, *, engine: Engine, clock: Clock) -> Privac
     )
 
 
-def build_redaction(
-    settings: Settings, *, read_secret: Callable[[], bytes] | None = None
-) -> Redaction | None:
-    """The redaction of the settings; None where nothing is redacted.
-
-    Args:
-        settings: as read.
-        read_secret: by which the same text gets the same pseudonym; None: such pseudonyms as hold for this
-            process alone.
-
-    Raises:
-        ConfigError, SetupError: as `build_privacy`.
-    """
-    options = settings.redaction
-    if not options.is_on:
-        return None
-    own_secret = secrets.token_bytes(SECRET_BYTES)
-    patterns = PatternRedaction(options, read_secret=read_secret or (lambda: own_secret))
-    if options.hook is None:
-        return patterns
-    return HookedRedaction(patterns, options.hook, limits=settings.message_limits)
-
-
 def build_redaction_counter(settings: Settings, series: Series) -> Callable[[dict[str, int]], None]:
     """What counts replaced places in the series, whose kinds are there at 0 from the start."""
     options = settings.redaction
@@ -81,14 +56,6 @@ def build_redaction_counter(settings: Settings, series: Series) -> Callable[[dic
             logger.exception("redactions_not_counted")
 
     return count
-
-
-def build_cover(settings: Settings) -> Callable[[str], str] | None:
-    """What redacts a line of a log; None where nothing is redacted."""
-    if not settings.redaction.is_on:
-        return None
-    own_secret = secrets.token_bytes(SECRET_BYTES)
-    return PatternRedaction(settings.redaction, read_secret=lambda: own_secret).cover
 
 
 def read_given_keys(settings: Settings) -> tuple[bytes, ...]:

@@ -21,11 +21,11 @@ from mock_llm.server import MockLlm
 from ragsonde.bootstrap import build_worker
 from ragsonde.event_log import CoveringFormatter, JsonFormatter
 from ragsonde.pipeline.evaluate_trace import ingest
-from ragsonde.private_data import build_cover
 from ragsonde.settings import Settings
 from ragsonde.storage.history import read_history
 from ragsonde.storage.tables import JudgeReplyRow, ParkedMessageRow, TraceRow
 from ragsonde.storage.user_keys import find_user_id_forms
+from ragsonde.text_redaction import build_cover
 from ragsonde_schemas.envelope import Envelope
 from services.everywhere import search_everywhere
 from services.judging_worker import make_judge

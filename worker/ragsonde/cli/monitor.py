@@ -40,6 +40,7 @@ from ragsonde.settings.effective import hash_settings
 from ragsonde.storage.engine import build_engine, translating_losses
 from ragsonde.storage.locks import try_job_lock
 from ragsonde.storage.watching import PostgresWatching
+from ragsonde.text_redaction import build_cover
 from ragsonde.upkeep import UPKEEP_JOB_NAMES, Upkeep, build_text_rule, list_retention
 from ragsonde_schemas.errors import DatabaseLostError
 
@@ -82,7 +83,7 @@ def monitor(
             "ports": {"monitor": port} if port is not None else None,
         },
     )
-    set_up_logging(level=settings.log_level, log_format=settings.log_format)
+    set_up_logging(level=settings.log_level, log_format=settings.log_format, cover=build_cover(settings))
     connections = find_connections(settings)
     try:
         require_current_schema(connections.database_url)

@@ -40,12 +40,15 @@ def protect_findings(found: Findings, privacy: Privacy) -> Replaced[Findings]:
         DatabaseLostError: the keys cannot be read.
     """
     hidden = hide_user(found, privacy)
-    if privacy.redaction is None:
-        return Replaced(hidden, {})
+    return Replaced(hidden, {}) if privacy.redaction is None else redact_findings(hidden, privacy.redaction)
+
+
+def redact_findings(found: Findings, redaction: Redaction) -> Replaced[Findings]:
+    """Findings whose texts are redacted; nothing of them where the user's function fails, and why."""
     try:
-        return _redact(hidden, privacy.redaction)
+        return _redact(found, redaction)
     except ExtractionError as error:
-        return Replaced(withhold_findings(hidden, str(error), privacy.redaction), {})
+        return Replaced(withhold_findings(found, str(error), redaction), {})
 
 
 def hide_user(found: Findings, privacy: Privacy) -> Findings:
