@@ -32,7 +32,9 @@ from ragsonde.storage.judge_states import PostgresJudgeStates
 from ragsonde.storage.rescored import RescoredEvaluation, store_rescored
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
 from ragsonde.storage.tables import Tables
+from ragsonde.storage.text_keeping import TextRule
 from ragsonde.storage.tombstones import drop_expired_tombstones, read_forgotten
+from ragsonde.upkeep import Upkeep
 from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.spending import Limit, Period, Reservation, WorstCase
 from services.everywhere import search_everywhere
@@ -355,6 +357,21 @@ def test_tombstones_are_dropped_when_nothing_can_come_back(shop):
     erase(shop.engine, OF_X, HOW)
     assert drop_expired_tombstones(shop.engine, now=LATER + timedelta(days=91)) == 0
     assert drop_expired_tombstones(shop.engine, now=LATER + timedelta(days=91, seconds=1)) == 2
+
+
+def test_retention_drops_tombstones_too(shop):
+    erase(shop.engine, OF_X, HOW)
+    shop.clock.advance(92 * 86_400)
+    now = shop.clock.now()
+    upkeep = Upkeep(
+        engine=shop.engine,
+        clock=shop.clock,
+        retention_days={},
+        texts=TextRule(),
+        read_database_time=lambda _: now,
+    )
+    upkeep.drop_partitions()
+    assert shop.read("SELECT count(*) FROM tombstone") == [(0,)]
 
 
 def test_erasing_again_changes_nothing_and_live_traffic_goes_on_between_batches(shop, monkeypatch):
