@@ -101,6 +101,13 @@ def test_rows_of_a_worker_of_the_version_before_and_judges_added_later_are_no_al
     assert broken(stores) == {}
 
 
+def test_one_that_failed_and_has_a_number_of_its_own_run_is_seen(stores):
+    live(stores)
+    set_score = "UPDATE score SET status = 'scored', raw = 1, cause = NULL WHERE trace_id = 'done-2'"
+    change(stores, f"{set_score} AND judge = 'gpt' AND scorer = 'context_precision'")
+    assert broken(stores) == {Invariant.FAILED_HAS_ERROR: 1}
+
+
 def test_what_rescore_put_beside_a_run_is_not_taken_for_it(stores):
     (key,) = stores.traces.admit(make_trace(), (plan_paid(),)).pending
     stores.traces.finish(stores.traces.claim(key), make_result(S.FAILED, assessment=make_assessment()))

@@ -45,10 +45,14 @@ HAVING count(e.judge) <> t.evaluations_born
 {_EVALUATIONS} AND e.state = 'not_evaluable'
   AND EXISTS (SELECT FROM score s WHERE {_OF_RUN} AND s.status <> 'skipped')
 """,
+    # two queries, each of which can be a join; with OR it would be neither
     Invariant.FAILED_HAS_ERROR: f"""
 {_EVALUATIONS} AND e.state = 'failed'
-  AND (NOT EXISTS (SELECT FROM score s WHERE {_OF_RUN} AND s.status = 'error')
-    OR EXISTS (SELECT FROM score s WHERE {_OF_RUN} AND s.status = 'scored'))
+  AND NOT EXISTS (SELECT FROM score s WHERE {_OF_RUN} AND s.status = 'error')
+UNION ALL
+{_EVALUATIONS} AND e.state = 'failed'
+  AND EXISTS (SELECT FROM score s WHERE {_OF_RUN} AND s.status = 'error')
+  AND EXISTS (SELECT FROM score s WHERE {_OF_RUN} AND s.status = 'scored')
 """,
     Invariant.UNJUDGED_HAS_NO_SCORES: f"""
 {_EVALUATIONS} AND e.state IN ('waiting', 'running', 'sampled_out', 'filtered', 'shed')
