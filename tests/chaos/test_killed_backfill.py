@@ -1,4 +1,4 @@
-"""Worker and monitor are killed in the middle of a backfill: every trace is evaluated once, and counted once."""
+"""Worker and monitor are killed in the middle of a backfill: every trace is evaluated and counted once."""
 
 from __future__ import annotations
 
@@ -24,23 +24,25 @@ def test_killed_twice_every_trace_is_evaluated_once(rabbitmq_deployment):
     deployment = rabbitmq_deployment
     with running_llm(latency_seconds=0.2) as llm:
         # a lease is the deadline and 30 s: what was killed comes back when it is over
-        judge = make_slow_judge(llm.url, timeout_seconds=2, deadline_seconds=5)
+        judge = make_slow_judge(llm.url, timeout_seconds=10, deadline_seconds=20)
         deployment.settings["RAGSONDE_CONFIG"] = str(deployment.folder / "ragsonde.yaml")
         (deployment.folder / "ragsonde.yaml").write_text(json.dumps({"judges": [judge]}))
         store_traces(deployment.database_url, TRACES)
-        worker, monitor = deployment.start_ready_worker("--threads", str(THREADS)), deployment.start("monitor")
+        worker = deployment.start_ready_worker("--threads", str(THREADS))
+        monitor = deployment.start("monitor")
         begun = deployment.run(*("backfill", "start", "--rate", "20", "--output", "json"))
         assert json.loads(begun.stdout)["evaluations"] == TRACES, begun.stderr
         for scored in KILLS_AT:
-            wait_for(lambda least=scored: deployment.count(SCORED) >= least, what=f"{scored} scored")
+            wait_for(
+                lambda least=scored: deployment.count(SCORED) >= least, seconds=120, what=f"{scored} scored"
+            )
             worker.kill()
             monitor.kill()
             worker = deployment.start_ready_worker("--threads", str(THREADS))
             monitor = deployment.start("monitor")
         wait_for(
-            lambda: json.loads(deployment.run("backfill", "show", "1", "--output", "json").stdout)["state"]
-            == "done",
-            seconds=180,
+            lambda: deployment.query("SELECT state FROM backfill") == [("done",)],
+            seconds=240,
             what="the end of the backfill",
         )
         ended = json.loads(deployment.run("backfill", "show", "1", "--output", "json").stdout)

@@ -165,7 +165,7 @@ class Deployment:
     def start_ready_worker(self, *arguments: str) -> Running:
         """A worker that consumes."""
         worker = self.start("worker", "--threads", "2", *arguments)
-        wait_for(worker.is_on_broker, seconds=30, what="a worker on its broker")
+        wait_for(worker.is_on_broker, seconds=90, what="a worker on its broker")
         return worker
 
     def wait_until_scored(self, count: int) -> None:
