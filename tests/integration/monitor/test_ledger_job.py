@@ -1,4 +1,4 @@
-"""The monitor checks the ledger: a gauge born at 0, and a word in the log when an invariant begins to break."""
+"""The monitor checks the ledger: a gauge born at 0, and an event in the log when an invariant breaks."""
 
 from __future__ import annotations
 
@@ -51,4 +51,13 @@ def test_the_gauge_is_born_at_0_and_the_log_tells_once_that_an_invariant_breaks_
         connection.execute(text("UPDATE evaluation SET state = 'filtered'"))
     job.run()
     assert set(read_gauges(series).values()) == {0.0}
+
+    chores._resting_until = stores.clock.monotonic() + 1
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE evaluation SET state = 'scored'"))
+    job.run()
+    assert set(read_gauges(series).values()) == {0.0}
+    stores.clock.advance(2)
+    job.run()
+    assert read_gauges(series)[Invariant.SCORED_HAS_SCORE] == 1
     assert [one.msg for one in caplog.records].count("ledger_holds_again") == 1
