@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 PAGE_ROWS = 5_000
+_TAKE_TIME = "SET LOCAL statement_timeout = '600s'"
+"""No index leads to a user or a session: a whole day is read, which keeps nobody waiting."""
 _AFTER_RECORD = ("after", "after_app", "after_key", "after_revision")
 
 _PLACE = """(%(app)s::text IS NULL OR app = %(app)s)"""
@@ -112,8 +114,7 @@ def _find_stored(engine: Engine, choice: ErasureChoice, *, day: date) -> Iterato
     place: tuple[Any, ...] = ("", "", "", 0)
     while True:
         columns = {**_list_columns(choice), "day": day, **dict(zip(_AFTER_RECORD, place, strict=True))}
-        with pipelined_transaction(engine) as connection:
-            rows = connection.execute(_IN_TRACES, columns).fetchall()
+        rows = _read(engine, _IN_TRACES, columns)
         found = [row[0] for row in rows if _is_meant(choice, *row[len(place) :])]
         if found:
             yield list(dict.fromkeys(found))
@@ -150,8 +151,7 @@ def _find_spans(engine: Engine, choice: ErasureChoice) -> Iterator[list[str]]:
     of_user: set[str] = set()
     of_session: set[str] = set()
     while True:
-        with pipelined_transaction(engine) as connection:
-            rows = connection.execute(_IN_SPANS, columns).fetchall()
+        rows = _read(engine, _IN_SPANS, columns)
         for trace_id, _, payload in rows:
             names = read_names(payload)
             if not names.users.isdisjoint(choice.users):
@@ -171,8 +171,13 @@ def _find_spans(engine: Engine, choice: ErasureChoice) -> Iterator[list[str]]:
 
 
 def _find_ids(engine: Engine, statement: str, columns: dict[str, Any]) -> list[str]:
+    return [trace_id for (trace_id,) in _read(engine, statement, columns)]
+
+
+def _read(engine: Engine, statement: str, columns: dict[str, Any]) -> list[tuple[Any, ...]]:
     with pipelined_transaction(engine) as connection:
-        return [trace_id for (trace_id,) in connection.execute(statement, columns).fetchall()]
+        connection.execute(_TAKE_TIME)
+        return connection.execute(statement, columns).fetchall()
 
 
 def _list_columns(choice: ErasureChoice) -> dict[str, Any]:
