@@ -78,8 +78,8 @@ bench-judge: $(VENV)/.dev  ## accuracy of the lexical judge on labelled data: ma
 	@test -n "$(DATA)" || { echo "usage: make bench-judge DATA=file.jsonl" >&2; exit 2; }
 	@$(BIN)/python tests/benchmarks/judge/measure_judge.py $(DATA)
 
-chaos: $(VENV)/.dev  ## the long form of the kill and restart tests
-	@CHAOS=long $(BIN)/pytest tests/chaos -m chaos -q
+chaos: $(VENV)/.dev  ## kills, restarts, cut networks and a long load; ends with a table, also in build/chaos.md
+	@CHAOS=long CHAOS_REPORT=build/chaos.md $(BIN)/pytest tests/chaos -m chaos -q
 
 lock: | $(BIN)/python  ## pin all dependencies with hashes again
 	@$(PIP) install 'uv>=0.8,<1'
