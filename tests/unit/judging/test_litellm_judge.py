@@ -75,6 +75,21 @@ def test_a_proxy_is_told_that_it_is_a_judge_who_asks(llm):
     assert "metadata" not in llm.calls[0].request, "providers refuse keys that they do not know"
 
 
+def test_nothing_of_a_call_is_kept_for_the_next_one(llm, monkeypatch):
+    """litellm notes the times of all calls that one dictionary of metadata has seen: it would only grow."""
+    seen, ask = [], load_litellm().module.completion
+
+    def complete(**request):
+        seen.append(request["metadata"])
+        return ask(**request)
+
+    monkeypatch.setattr(load_litellm().module, "completion", complete)
+    judge = judge_at(llm)
+    for _ in range(3):
+        judge.assess(make_trace(), ASPECTS)
+    assert [len(metadata.get("llm_api_timing_windows", ())) for metadata in seen] == [1, 1, 1]
+
+
 def test_every_aspect_can_be_asked_in_one_call(llm):
     trace = make_trace(reference="It takes an alkaline battery.")
     assessment = judge_at(llm, reasons="context").assess(trace, frozenset(Aspect))

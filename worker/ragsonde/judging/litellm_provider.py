@@ -29,7 +29,6 @@ _QUIETLY = {
     "max_retries": 0,
     "num_retries": 0,
     "drop_params": True,
-    "metadata": {"tags": [JUDGE_CALL_TAG]},
     "no-log": True,
 }
 
@@ -75,6 +74,8 @@ class LitellmProvider:
             "messages": messages,
             "max_tokens": max_tokens,
             "timeout": timeout_seconds,
+            # new for each call: litellm notes the times of the call in it, beside those that it finds there
+            "metadata": {"tags": [JUDGE_CALL_TAG]},
             **_QUIETLY,
             **self._choose_format(litellm, schema),
             **self._list_given(key),
