@@ -99,6 +99,8 @@ class ClaimedEvaluation(Value):
         starts: starts so far, this one included: names this claim, which alone may end it.
         trace: read back from the store, sentences numbered again.
         is_expired: retention has dropped its texts: `trace` holds what is still known, and cannot be judged.
+        earlier: the newest assessment of the same content by the same judge, without its calls; None where
+            there is none. One that a fallback gave, that has faults, or whose contexts were cut, is none.
     """
 
     key: EvaluationKey
@@ -108,6 +110,7 @@ class ClaimedEvaluation(Value):
     waiting_since: datetime
     starts: int = 1
     is_expired: bool = False
+    earlier: Assessment | None = None
 
 
 class Admission(Value):
@@ -119,6 +122,7 @@ class Admission(Value):
         key: of the stored or found row; its day may be an earlier delivery's where the time was guessed.
         revision: of that row.
         pending: keys of the evaluations that are still to be run, also those of a duplicate's row.
+        claimed: one more that is still to be run, and runs by now: the caller has it already.
         superseded: how many score rows older revisions had.
     """
 
@@ -126,6 +130,7 @@ class Admission(Value):
     key: TraceKey
     revision: int
     pending: tuple[EvaluationKey, ...] = ()
+    claimed: ClaimedEvaluation | None = None
     superseded: int = 0
 
     @property

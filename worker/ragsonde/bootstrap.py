@@ -38,7 +38,6 @@ from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.effective import hash_settings
 from ragsonde.sinks.exporting import ExportingSink
 from ragsonde.sinks.table import build_exports
-from ragsonde.storage.assessment_cache import PostgresAssessmentCache
 from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.check_runs import PostgresCheckStore
 from ragsonde.storage.engine import build_engine, ping
@@ -156,7 +155,6 @@ def build_worker(
             clock=clock,
             configured={options.name: options.sample for options in settings.judges},
         ),
-        cache=PostgresAssessmentCache(engine),
         budgets=PostgresBudgets(
             engine,
             clock=clock,

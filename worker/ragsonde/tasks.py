@@ -54,7 +54,7 @@ def register_tasks(
 
     def take_message(envelope: Envelope) -> None:
         with in_flight(), _unacked_when_stopping():
-            guard.run_ingest(envelope, partial(ingest, envelope, stages, run=work.evaluate))
+            guard.run_ingest(envelope, partial(ingest, envelope, stages, run=work.guard_evaluation))
 
     def take_work(envelope: Envelope) -> None:
         with in_flight(), _unacked_when_stopping():
@@ -93,7 +93,10 @@ class _Work:
                 self.evaluate(key)
 
     def evaluate(self, key: EvaluationKey) -> None:
-        self.guard.run_work(wrap_key(key), partial(evaluate, key, self.stages))
+        self.guard_evaluation(key, partial(evaluate, key, self.stages))
+
+    def guard_evaluation(self, key: EvaluationKey, work: Callable[[], None]) -> None:
+        self.guard.run_work(wrap_key(key), work)
 
     def close(self, key: OpenRecordKey) -> None:
         for evaluation in close_record(key, self.stages):

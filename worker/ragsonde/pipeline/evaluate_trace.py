@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ragsonde.pipeline.absorbing import absorb
@@ -29,7 +30,7 @@ from ragsonde_schemas.errors import (
 from ragsonde_schemas.evaluation import EvaluationState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ragsonde.pipeline.stages import Stages
     from ragsonde.scoring.scorer import Scorer
@@ -37,8 +38,12 @@ if TYPE_CHECKING:
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.evaluation import ClaimedEvaluation, EvaluationKey, EvaluationResult
     from ragsonde_schemas.judge_call import JudgeCall
+    from ragsonde_schemas.trace import Trace
 
-    RunEvaluation = Callable[[EvaluationKey], None]
+    Work = tuple[EvaluationKey, Callable[[], None]]
+    """An evaluation, and what runs it."""
+
+    RunEvaluation = Callable[[EvaluationKey, Callable[[], None]], None]
 
 
 def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = None) -> None:
@@ -47,8 +52,8 @@ def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = No
     Args:
         envelope: the message.
         stages: the path.
-        run: runs one evaluation and guards it, so that a fault in it leaves the trace and the other judges
-            alone; without it a fault is raised at once.
+        run: does the work of one evaluation and guards it, so that a fault in it leaves the trace and the
+            other judges alone; without it a fault is raised at once.
 
     Raises:
         DatabaseLostError: call again with the same message; what is done is found done.
@@ -58,32 +63,34 @@ def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = No
     except DecodeError as error:
         park(envelope, error, stages)
         return
-    pending, faults = _admit_records(envelope, decoded, stages)
+    works, faults = _admit_records(envelope, decoded, stages)
     due, refused = absorb(decoded, stages)
     faults += refused
     for opened in due:
-        pending += close_sparing_others(opened, stages)
+        works += _plan_works(close_sparing_others(opened, stages), stages)
     if faults:
         park(envelope, faults[0], stages)
-    for key in pending:
+    for key, work in works:
         if run is None:
-            evaluate(key, stages)
+            work()
         else:
-            run(key)
+            run(key, work)
 
 
 def _admit_records(
     envelope: Envelope, decoded: Decoded, stages: Stages
-) -> tuple[list[EvaluationKey], list[DecodeError]]:
-    """Keys of the evaluations still to be run of a message's whole records, and what in it is no trace."""
+) -> tuple[list[Work], list[DecodeError]]:
+    """The evaluations still to be run of a message's whole records, and what in it is no trace."""
     receipt = Receipt(received_at=envelope.received_at, published_at=envelope.published_at)
-    pending: list[EvaluationKey] = []
+    works: list[Work] = []
     faults = list(decoded.faults)
+    # nothing else comes before its first evaluation, so that its lease does not run out on others
+    is_alone = len(decoded.records) == 1 and not decoded.spans
     for record in decoded.records:
         try:
             reading = read_traces(record, stages, receipt=receipt)
             for trace in reading.traces:
-                pending += admit(trace, stages).pending
+                works += _admit_trace(trace, stages, is_alone=is_alone and len(reading.traces) == 1)
         except DatabaseLostError:
             raise
         except DecodeError as error:
@@ -94,7 +101,21 @@ def _admit_records(
         else:
             if reading.filtered is not None:
                 stages.sink.on_filtered(reading.filtered)
-    return pending, faults
+    return works, faults
+
+
+def _admit_trace(trace: Trace, stages: Stages, *, is_alone: bool) -> list[Work]:
+    """The evaluations still to be run of a trace; of one alone the first is claimed with the trace itself."""
+    deadline = _begin_deadline(stages)
+    admission = admit(trace, stages, claims_first=is_alone)
+    works = _plan_works(admission.pending, stages)
+    if (claimed := admission.claimed) is not None:
+        works.insert(0, (claimed.key, partial(run_claimed, claimed, stages, deadline=deadline)))
+    return works
+
+
+def _plan_works(keys: Iterable[EvaluationKey], stages: Stages) -> list[Work]:
+    return [(key, partial(evaluate, key, stages)) for key in keys]
 
 
 def evaluate(key: EvaluationKey, stages: Stages) -> None:
@@ -103,17 +124,29 @@ def evaluate(key: EvaluationKey, stages: Stages) -> None:
     Raises:
         DatabaseLostError: call again; the claim looks first.
     """
-    # counted from before the claim: who waits for his turn must not outlive his lease
-    deadline = stages.clock.monotonic() + stages.deadline_seconds
+    deadline = _begin_deadline(stages)
     claimed = stages.traces.claim(key)
-    if claimed is None:
-        return
+    if claimed is not None:
+        run_claimed(claimed, stages, deadline=deadline)
+
+
+def _begin_deadline(stages: Stages) -> float:
+    """Counted from before the claim: who waits for his turn must not outlive his lease."""
+    return stages.clock.monotonic() + stages.deadline_seconds
+
+
+def run_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float) -> None:
+    """Runs an evaluation that is ours: judge, score, commit; a suspect alone, and not a third time.
+
+    Raises:
+        RepeatedCrashError: it took the process with it twice.
+    """
     if claimed.is_expired:
         _finish(claimed, expire_evaluation(claimed.trace, scorers=_choose_scorers(claimed, stages)), stages)
         return
     if claimed.unfinished_starts >= STARTS_BEFORE_FAILING:
         fail(claimed, Cause.REPEATED_CRASH, "the process died twice while it ran this evaluation", stages)
-        raise RepeatedCrashError(key)
+        raise RepeatedCrashError(claimed.key)
     with stages.isolation.hold(alone=claimed.unfinished_starts > 1):
         judge_claimed(claimed, stages, deadline=deadline)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg.rows import dict_row
 
+from ragsonde.storage.earlier_verdicts import read_found, send_search
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.reservations import EVALUATION, HELD, charge, give_back
 from ragsonde.storage.result_rows import (
@@ -115,13 +116,14 @@ def claim_evaluation(
     with pipelined_transaction(engine) as connection:
         claim = connection.execute(_CLAIM, columns)
         texts = connection.cursor(row_factory=dict_row).execute(SELECT_TRACE, columns)
+        search = send_search(connection, columns)
         found = claim.fetchone()
         if found is None:
             return None
         starts, unfinished_starts, attempts, created_at, *held = found
         start = _Start(starts, unfinished_starts, attempts, created_at)
         give_back(connection, columns, held, calls=(), holder=EVALUATION)
-        row = texts.fetchone()
+    row = texts.fetchone()
     is_expired = row is None or not row["has_texts"]
     return ClaimedEvaluation(
         key=key,
@@ -131,6 +133,7 @@ def claim_evaluation(
         waiting_since=to_utc(start.created_at),
         starts=start.starts,
         is_expired=is_expired,
+        earlier=read_found(search),
     )
 
 
