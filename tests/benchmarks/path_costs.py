@@ -107,7 +107,7 @@ def measure_worker(trace: Trace, url: str, **options: Any) -> PathCost:  # noqa:
                 (scored,) = connection.execute(_SCORED).fetchone() or (0,)
                 return scored
 
-            scored = wait_for(lambda: (n := count()) >= WARM_UP and n, what="a warm worker")
+            scored = wait_for(lambda: (n := count()) >= WARM_UP and n, seconds=180, what="a warm worker")
             begun, cpu, machine = time.monotonic(), read_cpu(worker.pid), read_machine_cpu()
             wait_for(lambda: count() >= TRACES, seconds=180, what="the last score")
             seconds = time.monotonic() - begun
