@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -273,6 +275,15 @@ class TestEngine:
         with engine.connect() as connection:
             shown = [connection.execute(text(f"SHOW {name}")).scalar_one() for name in SETTINGS]
         assert shown == ["ragsonde test", "30s", "10s", "UTC"]
+
+    @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="only Linux has it")
+    def test_a_peer_that_takes_a_statement_and_confirms_nothing_is_given_up_after_a_minute(self, engine):
+        with engine.connect() as connection:
+            number = connection.connection.driver_connection.fileno()
+            with socket.socket(fileno=os.dup(number)) as opened:
+                if opened.family == socket.AF_UNIX:
+                    pytest.skip("a unix socket has no network")
+                assert opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 60_000
 
     def test_a_ping_answers_or_tells_the_loss(self, engine):
         ping(engine)

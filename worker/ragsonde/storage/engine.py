@@ -26,6 +26,8 @@ STATEMENT_TIMEOUT_SECONDS = 30
 LOCK_TIMEOUT_SECONDS = 10
 """Far below the other, so that the error tells a statement that is too slow from one that is kept waiting."""
 POOL_RECYCLE_SECONDS = 1800
+VANISHED_SECONDS = 60
+"""After which a peer that confirms nothing is given up; the kernel itself tries for a quarter of an hour."""
 SPARE_CONNECTIONS = 2
 _USED_AT = "used_at"
 
@@ -96,6 +98,7 @@ def build_engine(
             "keepalives_idle": 30,  # a vanished peer is noticed long before the broker's consumer_timeout
             "keepalives_interval": 10,
             "keepalives_count": 3,
+            "tcp_user_timeout": VANISHED_SECONDS * 1000,  # likewise while a statement is on its way to it
         },
     )
     event.listen(engine, "connect", _set_session)

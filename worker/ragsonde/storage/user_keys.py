@@ -212,7 +212,7 @@ def _check_retirable(rows: Sequence[UserKeyRow], key_id: str, *, now: datetime) 
 
 
 def _choose_active(rows: Sequence[UserKeyRow], *, now: datetime) -> UserKey | None:
-    """The newest key that is stored here and whose time has come; before any has, the first: clocks differ."""
+    """The newest key that is stored here and whose time has come; before any has, the first."""
     usable = [(row.used_from, row.id, row.secret) for row in rows if row.secret and row.used_from]
     due = [one for one in usable if one[0] <= now]
     chosen = max(due, default=None) or min(usable, default=None)
