@@ -22,7 +22,6 @@ from fakes.evaluations import (
     plan_paid,
 )
 from ragsonde.redaction.wordless import WITHHELD, withhold_words
-from ragsonde.redaction.wordless import WITHHELD, withhold_words
 from ragsonde.storage import text_dropping
 from ragsonde.storage.history import read_history
 from ragsonde.storage.tables import TraceTextRow

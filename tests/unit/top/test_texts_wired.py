@@ -1,10 +1,10 @@
 """`store_text` reaches whoever stores, judges or remembers."""
 
 import pytest
+from ragsonde.judging.wordless import WordlessCache, WordlessJudge
 
 from fakes.evaluations import make_trace
 from ragsonde.bootstrap import build_worker
-from ragsonde.judging.wordless import WordlessCache, WordlessJudge
 from ragsonde.scoring.outcomes import needed_aspects
 from ragsonde.settings import read_settings
 from ragsonde.storage.text_keeping import StoredTexts
