@@ -42,7 +42,7 @@ def test_in_a_run_without_kills_the_series_equal_the_tables(ground):
     deployment = ground.deployment
     workers = [ground.start_worker() for _ in range(2)]
     for worker in workers:
-        wait_for(worker.is_on_broker, what="a worker")
+        wait_for(worker.is_on_broker, seconds=180, what="a worker")
     with Load(deployment.broker_url, messages, per_second=60) as load:
         wait_for(lambda: load.confirmed > len(messages) // 3, what="a third of the load")
         ground.restart_broker()
@@ -50,7 +50,7 @@ def test_in_a_run_without_kills_the_series_equal_the_tables(ground):
         ground.broker_network.reset_connections()
         ground.report.survive("connections to RabbitMQ reset")
     wait_for(lambda: deployment.count("SELECT count(*) FROM parked_message") == some, what="the junk")
-    ground.wait_until_done(traces=TRACES, seconds=60, waits_for_leases=False)
+    ground.wait_until_done(traces=TRACES, seconds=180, waits_for_leases=False)
     ground.report.count_bad_inputs(some)
 
     def count_series(name):

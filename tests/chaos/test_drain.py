@@ -29,7 +29,7 @@ UNACKED = "SELECT count(*) FROM evaluation WHERE judge = 'gpt' AND state = 'runn
 def start_busy(ground, llm, *, calls=THREADS):
     """A worker whose threads all wait for the judge, with as many messages fetched beyond."""
     worker = ground.start_worker()
-    wait_for(lambda: llm.total >= calls, what="a judge that is called by every thread")
+    wait_for(lambda: llm.total >= calls, seconds=180, what="a judge that is called by every thread")
     return worker
 
 
@@ -56,14 +56,14 @@ def test_sigterm_while_every_thread_waits_for_a_slow_judge_finishes_those_and_no
         ground.report.survive("SIGTERM while a judge is slow")
         ground.deployment.start("monitor")
         ground.start_worker()
-        ground.wait_until_done(traces=TRACES, seconds=60, waits_for_leases=True)
+        ground.wait_until_done(traces=TRACES, seconds=180, waits_for_leases=True)
         ground.count_up(traces=TRACES, judges=("lexical", "gpt"), llm=llm)
 
 
 def test_sigterm_while_postgres_is_away_gives_everything_back_at_once(ground):
     ground.deployment.publish(list(make_traces(range(TRACES))))
     worker = ground.start_worker()
-    ground.wait_until_scored(1)
+    ground.wait_until_scored(1, seconds=180)
     with ground.database_network.cut():
         ground.deployment.publish(list(make_traces(range(TRACES, 2 * TRACES))))
         wait_for(lambda: "database_lost" in worker.read_log(), what="a worker that misses Postgres")
@@ -72,7 +72,7 @@ def test_sigterm_while_postgres_is_away_gives_everything_back_at_once(ground):
         assert seconds < GRACE_SECONDS
     ground.report.survive("SIGTERM while Postgres is away")
     ground.start_worker()
-    ground.wait_until_done(traces=2 * TRACES, seconds=60, waits_for_leases=False)
+    ground.wait_until_done(traces=2 * TRACES, seconds=180, waits_for_leases=False)
     ground.count_up(traces=2 * TRACES, judges=("lexical",))
 
 
@@ -81,7 +81,8 @@ def test_sigquit_ends_a_worker_whose_judge_hangs_and_nothing_is_lost(ground):
         ground.use_llm_judge(hanging, timeout_seconds=40, deadline_seconds=45)
         ground.deployment.publish(list(make_traces(range(TRACES))))
         worker = start_busy(ground, hanging)
-        _, seconds = end(worker, signal.SIGTERM, signal.SIGQUIT)
+        code, seconds = end(worker, signal.SIGTERM, signal.SIGQUIT)
+        assert code == os.EX_TEMPFAIL
         assert seconds < GRACE_SECONDS
         ground.in_flight += hanging.total
     ground.report.survive("SIGQUIT while a judge hangs")
@@ -89,5 +90,5 @@ def test_sigquit_ends_a_worker_whose_judge_hangs_and_nothing_is_lost(ground):
         ground.use_llm_judge(llm, timeout_seconds=40, deadline_seconds=45)
         ground.deployment.start("monitor")
         ground.start_worker()
-        ground.wait_until_done(traces=TRACES, seconds=60, waits_for_leases=False)
+        ground.wait_until_done(traces=TRACES, seconds=180, waits_for_leases=False)
         ground.count_up(traces=TRACES, judges=("lexical", "gpt"), llm=llm)

@@ -33,7 +33,7 @@ class Crew:
 
     def replace(self, end):
         worker = self.workers.pop(0)
-        wait_for(worker.is_on_broker, what="a worker that works")
+        wait_for(worker.is_on_broker, seconds=180, what="a worker that works")
         end(worker)
         self.workers.append(self.ground.start_worker())
 
@@ -107,5 +107,5 @@ def test_under_a_schedule_of_faults_every_trace_is_judged_once(ground, name):
         traces = make_traces(range(TRACES))
         with Load(ground.deployment.broker_url, traces, per_second=TRACES_A_SECOND) as load:
             suffer(crew, load, faults=faults, order=order)
-        ground.wait_until_done(traces=TRACES, seconds=60, waits_for_leases=IS_LONG or "kill" not in kinds)
+        ground.wait_until_done(traces=TRACES, seconds=180, waits_for_leases=IS_LONG or "kill" not in kinds)
         ground.count_up(traces=TRACES, judges=("lexical", "gpt"), llm=llm)

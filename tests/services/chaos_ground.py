@@ -122,14 +122,23 @@ class Ground:
         except psycopg.OperationalError:
             return 0
 
-    def wait_until_scored(self, count: int, *, judge: str = "lexical", seconds: float = 60) -> None:
+    def wait_until_scored(self, count: int, *, judge: str = "lexical", seconds: float = 180) -> None:
         """Returns when a judge has done so many."""
         wait_for(
             lambda: self.count_scored(judge) >= count, seconds=seconds, what=f"{count} scored by {judge}"
         )
 
     def kill(self, worker: Running) -> None:
-        """Kills a worker with -9 and notes what it may have been paying for."""
+        """Kills a worker with -9 and notes what it may have been paying for.
+
+        Not while a message that was hit by an earlier kill runs alone: two deaths in a row around one message
+        are what a deadly one looks like, and it would be parked.
+        """
+        wait_for(
+            lambda: self.deployment.count("SELECT count(*) FROM suspect") == 0,
+            seconds=180,
+            what="the end of what earlier kills have hit",
+        )
         worker.kill()
         self.in_flight += self.deployment.count(RUNNING)
         self.report.survive("kill -9 of a worker")

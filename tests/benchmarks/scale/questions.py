@@ -97,6 +97,10 @@ class Questions:
     def ask(self) -> Iterator[Answer]:
         """All figures, one after the other; the oldest day is gone afterwards."""
         yield self._admit()
+        lone = self._lone_store
+        yield self._time(
+            "store a trace, one connection", lambda: self._admit_one(lone, is_paid=False), rounds=300
+        )
         yield from self._run_paid()
         yield from self._read()
         yield self._drop_day()
@@ -106,12 +110,12 @@ class Questions:
         for _ in range(BATCHES):
             begun = time.perf_counter()
             with ThreadPoolExecutor(THREADS) as pool:
-                for _ in pool.map(lambda _: self._admit_one(is_paid=False), range(ADMITTED)):
+                for _ in pool.map(lambda _: self._admit_one(self._store, is_paid=False), range(ADMITTED)):
                     pass
             rates.append(ADMITTED / (time.perf_counter() - begun))
         return Answer(f"store a trace with its scores, {THREADS} threads", max(rates), "/s", is_rate=True)
 
-    def _admit_one(self, *, is_paid: bool):
+    def _admit_one(self, store: PostgresTraceStore, *, is_paid: bool):
         seed = self._rng.choice(self._seeds)
         trace = seed.trace.model_copy(
             update={
@@ -121,10 +125,10 @@ class Questions:
             }
         )
         planned = (seed.free, seed.waiting) if is_paid else (seed.free,)
-        return seed, trace, self._store.admit(trace, planned)
+        return seed, trace, store.admit(trace, planned)
 
     def _run_paid(self) -> Iterator[Answer]:
-        admitted = [self._admit_one(is_paid=True) for _ in range(CLAIMED)]
+        admitted = [self._admit_one(self._store, is_paid=True) for _ in range(CLAIMED)]
         claims, ends = [], []
         for seed, _, admission in admitted:
             begun = time.perf_counter()

@@ -120,11 +120,12 @@ class TestWorst:
         store.shed(store.claim(key), cause=Cause.BUDGET_SPENT)
         assert list_texts(engine) == []
 
-    def test_of_a_bad_trace_only_the_newest_revision_keeps_its_text(self, engine, store_with):
+    @pytest.mark.parametrize("name", [NAMES[0], DRAWN], ids=["bad", "drawn"])
+    def test_only_the_newest_revision_keeps_its_text(self, engine, store_with, name):
         store = store_with(WORST)
-        store.admit(make_trace(NAMES[0]), (free(0.1), plan_paid()))
-        store.admit(make_trace(NAMES[0], answer="Another."), (free(0.1),))
-        assert list_texts(engine) == [(NAMES[0], 2)]
+        store.admit(make_trace(name), (free(0.1), plan_paid()))
+        store.admit(make_trace(name, answer="Another."), (free(0.1),))
+        assert list_texts(engine) == [(name, 2)]
 
     def test_a_withdrawn_record_keeps_no_text(self, engine, store_with):
         store = store_with(WORST)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import sys
 import warnings
 from contextlib import ExitStack
@@ -66,7 +68,8 @@ def worker(
     """Take traces off the queue, judge and score them.
 
     One process with a pool of threads; start one for each core. Each serves /metrics, /health/live and
-    /health/ready on the first free port from 9321 on. SIGTERM: finishes what runs, gives the rest back.
+    /health/ready on the first free port from 9321 on. SIGTERM: finishes what runs, gives the rest
+    back. SIGQUIT: ends at once; what ran is begun again elsewhere.
     """
     settings = read_settings(
         config,
@@ -153,9 +156,20 @@ def consume(parts: WorkerParts) -> int:
         """Celery sets up logging unless somebody else says that he does."""
 
     def note_stopping(**_: object) -> None:
+        parts.app.conf.ragsonde_consumption.on_stopping()
         parts.stopping.set()
 
+    def end_at_once(*_: object) -> None:
+        """Celery would wait: threads cannot be stopped. What they work on stays unacked and comes again."""
+        logger.warning("worker_quit")
+        os._exit(os.EX_TEMPFAIL)
+
+    def take_sigquit(**_: object) -> None:
+        """Only now are Celery's own handlers in place."""
+        signal.signal(signal.SIGQUIT, end_at_once)
+
     signals.setup_logging.connect(leave_logging_alone)
+    signals.worker_ready.connect(take_sigquit)
     signals.worker_shutting_down.connect(note_stopping)
     celery_worker = _build_celery_worker(parts.app)
     celery_worker.start()
