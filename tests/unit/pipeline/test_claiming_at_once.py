@@ -26,7 +26,9 @@ def stages():
 def claimed(stages, monkeypatch):
     """The judges whose evaluations are claimed in a transaction of their own, as they are claimed."""
     seen, claim = [], stages.traces.claim
-    monkeypatch.setattr(stages.traces, "claim", lambda key: (seen.append(key.judge), claim(key))[1])
+    monkeypatch.setattr(
+        stages.traces, "claim", lambda key, **how: (seen.append(key.judge), claim(key, **how))[1]
+    )
     return seen
 
 

@@ -179,7 +179,13 @@ def run_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float) 
 
 
 def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float) -> None:
-    """Judges, scores and commits a claimed evaluation, or puts it back to waiting for its judge."""
+    """Judges, scores and commits a claimed evaluation, or puts it back to waiting for its judge.
+
+    One whose deadline has passed while Postgres was away is not begun: it is due again at once.
+    """
+    if stages.clock.monotonic() >= deadline:
+        postpone(claimed, stages, until=stages.clock.now(), cause=Cause.DEADLINE_EXCEEDED)
+        return
     assignment = stages.assignments.get(claimed.key.judge)
     if assignment is None or assignment.judge.fingerprint != claimed.key.fingerprint:
         if claimed.backfill_id is not None:
