@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fakes.assessment_cache import FakeAssessmentCache
 from fakes.budgets import FakeBudgets
 from fakes.check_store import FakeCheckStore
 from fakes.clock import FakeClock
@@ -31,7 +30,6 @@ def make_stages(*judges, scorers=None, rates=None, clock=None, **changes) -> Sta
             judge.name: Assignment(judge=judge, scorers=build_scorers(scorers)) for judge in judges
         },
         "sample_rates": FixedRates({judge.name: 1.0 for judge in judges} | (rates or {})),
-        "cache": FakeAssessmentCache(),
         "budgets": FakeBudgets(),
         "checks": FakeCheckStore(),
         "traces": FakeTraceStore(clock=clock),

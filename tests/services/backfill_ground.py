@@ -19,7 +19,6 @@ from ragsonde.backfill_jobs import BackfillChores
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
 from ragsonde.pipeline.evaluate_trace import evaluate
-from ragsonde.storage.assessment_cache import PostgresAssessmentCache
 from ragsonde.storage.backfills import read_backfill
 from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.sweeping import take_due
@@ -69,7 +68,6 @@ class BackfillGround:
         self.stages = replace(
             make_stages(self.judge, clock=self.clock),
             traces=PostgresTraceStore(engine, clock=self.clock),
-            cache=PostgresAssessmentCache(engine),
             budgets=PostgresBudgets(
                 engine,
                 clock=self.clock,

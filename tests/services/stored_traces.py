@@ -11,8 +11,6 @@ from ragsonde.storage.engine import build_engine
 from ragsonde.storage.trace_store import PostgresTraceStore
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ragsonde_schemas.evaluation import PlannedEvaluation
 
 

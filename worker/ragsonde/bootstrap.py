@@ -30,19 +30,18 @@ from ragsonde.judging.llm_chain import LlmChain
 from ragsonde.judging.model_prices import check_prices
 from ragsonde.judging.surroundings import Surroundings
 from ragsonde.judging.table import build_judges
-from ragsonde.judging.wordless import WordlessCache, WordlessJudge
 from ragsonde.pipeline.assignments import Assignment, list_unknown_scorers
 from ragsonde.pipeline.stages import STAGES, Stages
 from ragsonde.plugins import load_formats, load_formulas, load_judge_kinds, load_sink_kinds
 from ragsonde.private_data import build_privacy, build_redaction_counter
 from ragsonde.redaction.covered_judge import CoveredJudge
 from ragsonde.redaction.envelopes import ProtectedParking
+from ragsonde.redaction.wordless import WordlessJudge
 from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.effective import hash_settings
 from ragsonde.sinks.exporting import ExportingSink
 from ragsonde.sinks.table import build_exports
-from ragsonde.storage.assessment_cache import PostgresAssessmentCache
 from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.check_runs import PostgresCheckStore
 from ragsonde.storage.engine import build_engine, ping
@@ -68,6 +67,10 @@ if TYPE_CHECKING:
     from ragsonde.scoring.scorer import Scorer
     from ragsonde.settings import Settings
     from ragsonde.sinks.outbox import Outbox
+
+
+TRUSTED_SECONDS = 1.0
+"""A ping costs a fifth of a short transaction; a worker, whose guard tries again, can do without most."""
 
 
 class SystemClock:
@@ -119,7 +122,7 @@ def build_worker(
     clock, consumption, stopping = clock or SystemClock(), Consumption(), threading.Event()
     scorers = build_scorers(settings.scorers, formulas=load_formulas())
     limits = settings.message_limits
-    engine = build_engine(database_url, application_name="ragsonde-worker")
+    engine = build_engine(database_url, application_name="ragsonde-worker", trusted_seconds=TRUSTED_SECONDS)
     check_prices(settings.judges)
     judge_states = PostgresJudgeStates(engine, clock=clock)
     judges = build_judges(
@@ -164,7 +167,6 @@ def build_worker(
         asked = {name: WordlessJudge(judge) for name, judge in judges.items()}
     if privacy.redaction is not None:
         asked = {name: CoveredJudge(judge, privacy.redaction) for name, judge in asked.items()}
-    cache = PostgresAssessmentCache(engine)
     stages = Stages(
         scorers=scorers,
         assignments=build_assignments(settings, scorers=scorers, judges=asked),
@@ -173,7 +175,6 @@ def build_worker(
             clock=clock,
             configured={options.name: options.sample for options in settings.judges},
         ),
-        cache=WordlessCache(cache) if texts.keep is StoredTexts.NONE else cache,
         budgets=PostgresBudgets(
             engine,
             clock=clock,

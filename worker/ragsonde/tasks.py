@@ -60,7 +60,8 @@ def register_tasks(
         account = MessageAccount(stages.sink)
         path = replace(stages, backfill_id=backfill_id)
         with in_flight(), _unacked_when_stopping(on_return=lambda: account.close(MessageEnd.RETURNED)):
-            guard.run_ingest(envelope, partial(ingest, envelope, path, run=work.evaluate, account=account))
+            work_off = partial(ingest, envelope, path, run=work.guard_evaluation, account=account)
+            guard.run_ingest(envelope, work_off)
             # what ingest did not settle the guard has parked
             account.close(MessageEnd.PARKED)
 
@@ -107,7 +108,10 @@ class _Work:
                 self.evaluate(key)
 
     def evaluate(self, key: EvaluationKey) -> None:
-        self.guard.run_work(wrap_key(key), partial(evaluate, key, self.stages))
+        self.guard_evaluation(key, partial(evaluate, key, self.stages))
+
+    def guard_evaluation(self, key: EvaluationKey, work: Callable[[], None]) -> None:
+        self.guard.run_work(wrap_key(key), work)
 
     def close(self, key: OpenRecordKey) -> None:
         for evaluation in close_record(key, self.stages):

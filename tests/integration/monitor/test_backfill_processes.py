@@ -44,9 +44,7 @@ def test_live_traces_do_not_wait_for_a_backfill_of_hundreds_by_a_slow_judge(depl
         deployment.start_ready_worker("--threads", "8")
         deployment.start("monitor")
         alone = time_live(deployment, "before")
-        begun = deployment.run(
-            *("backfill", "start", "--judge", "gpt", "--rate", "50", "--output", "json")
-        )
+        begun = deployment.run(*("backfill", "start", "--judge", "gpt", "--rate", "50", "--output", "json"))
         assert json.loads(begun.stdout)["evaluations"] == STORED + LIVE, begun.stderr
         wait_for(lambda: deployment.count(SCORED, "gpt", "%") >= 2, what="the backfill's first scores")
         beside = time_live(deployment, "beside")

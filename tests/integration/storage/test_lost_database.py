@@ -141,6 +141,26 @@ class TestAway:
             with pytest.raises(DatabaseLostError, match="Postgres is away"):
                 call()
 
+    def test_a_connection_in_use_a_moment_ago_is_trusted_and_told_lost_once(self, database_url):
+        engine = build_engine(database_url, application_name="trusting", trusted_seconds=3600)
+        with pipelined_transaction(engine) as connection:
+            (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone()
+        with psycopg.connect(database_url, autocommit=True) as killer:
+            killer.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        with pytest.raises(DatabaseLostError):
+            ping(engine)
+        ping(engine)
+        engine.dispose()
+
+    def test_a_connection_idle_for_longer_is_replaced_unseen(self, database_url):
+        engine = build_engine(database_url, application_name="trusting", trusted_seconds=0.001)
+        with pipelined_transaction(engine) as connection:
+            (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone()
+        with psycopg.connect(database_url, autocommit=True) as killer:
+            killer.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        ping(engine)
+        engine.dispose()
+
     def test_idle_connections_that_died_are_replaced_unseen(self, stores):
         stores.traces.admit(make_trace(), ())
         kill = text(

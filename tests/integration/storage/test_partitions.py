@@ -116,7 +116,7 @@ class TestOnDemand:
         assert list_names(stores.engine) == set()
 
     def test_a_violated_constraint_is_no_missing_partition(self, stores):
-        planned = plan_paid().model_copy(update={"fingerprint": None})
+        planned = plan_paid(EvaluationState.SAMPLED_OUT).model_copy(update={"fingerprint": None})
         with pytest.raises(Exception, match="null value"):
             stores.traces.admit(make_trace(), (planned,))
 

@@ -21,9 +21,8 @@ from fakes.evaluations import (
     make_trace,
     plan_paid,
 )
-from ragsonde.judging.wordless import WITHHELD, WordlessCache, withhold_words
+from ragsonde.redaction.wordless import WITHHELD, withhold_words
 from ragsonde.storage import text_dropping
-from ragsonde.storage.assessment_cache import PostgresAssessmentCache
 from ragsonde.storage.history import read_history
 from ragsonde.storage.tables import TraceTextRow
 from ragsonde.storage.text_dropping import drop_texts
@@ -199,11 +198,13 @@ class TestNone:
         )
         assert [call.reply for call in evaluation.replies] == [""]
 
-    def test_verdicts_that_were_stored_with_words_are_taken_again_without(self, engine, store_with):
+    def test_verdicts_that_were_stored_with_words_are_taken_again_without(self, store_with):
         whole = make_assessment().model_copy(update={"faults": {}, "truncated": False})
         planned = free().model_copy(update={"result": result_of(0.9, assessment=whole)})
         store_with(ALL).admit(make_trace("t-all"), (planned,))
-        found = WordlessCache(PostgresAssessmentCache(engine)).find(FREE_PRINT, make_trace().content_hash)
+        paid = plan_paid().model_copy(update={"fingerprint": FREE_PRINT})
+        later = store_with(NONE).admit(make_trace("t-none"), (paid,))
+        found = store_with(NONE).claim(later.pending[0]).earlier
         assert found is not None
         assert found.missing == (WITHHELD,)
 

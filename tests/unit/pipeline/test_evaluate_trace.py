@@ -152,9 +152,9 @@ def test_a_fault_in_one_evaluation_does_not_keep_the_other_judges_waiting():
     failing, other = paid(ZeroDivisionError()), FakeJudge("other", is_free=False, fingerprint="c" * 16)
     stages, failed = make_stages(failing, other), []
 
-    def run(key):
+    def run(key, work):
         try:
-            evaluate(key, stages)
+            work()
         except ZeroDivisionError:
             failed.append(key.judge)
 

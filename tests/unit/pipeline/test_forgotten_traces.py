@@ -17,7 +17,7 @@ from ragsonde_schemas.open_record import AbsorbedTrace, LateEffect
 class ForgettingTraces:
     """A store that was told to forget every trace."""
 
-    def admit(self, trace, _planned, *, is_newest=False):  # noqa: ARG002 - as the port says
+    def admit(self, trace, _planned, *, is_newest=False, claims_first=False):  # noqa: ARG002 - as the port says
         return Admission(kind="forgotten", key=trace.key, revision=0)
 
 
@@ -29,7 +29,7 @@ class ForgettingSpans:
         return [AbsorbedTrace(trace_id=one, is_due=False, new_spans=0, is_forgotten=True) for one in ids]
 
 
-def fail_to_run(key):
+def fail_to_run(key, _work):
     pytest.fail(f"an erased trace is evaluated: {key}")
 
 

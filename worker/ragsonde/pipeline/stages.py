@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ragsonde.extraction.mapping import Mappings
     from ragsonde.pipeline.assignments import Assignment
     from ragsonde.ports import (
-        AssessmentCache,
         Budgets,
         CheckStore,
         Clock,
@@ -56,7 +55,6 @@ class Stages:
     scorers: tuple[Scorer, ...]
     assignments: Mapping[str, Assignment]
     sample_rates: SampleRates
-    cache: AssessmentCache
     budgets: Budgets
     checks: CheckStore
     traces: TraceStore

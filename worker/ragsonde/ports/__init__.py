@@ -1,6 +1,6 @@
 """What the pipeline needs of the world; each effect package implements one part of it."""
 
-from ragsonde.ports.judges import AssessmentCache, Budgets, CheckStore, Judge, PaidJudge, SampleRates
+from ragsonde.ports.judges import Budgets, CheckStore, Judge, PaidJudge, SampleRates
 from ragsonde.ports.privacy import Redaction, UserKeys
 from ragsonde.ports.stores import ParkingStore, SpanBuffer, SuspectStore, TraceStore
 from ragsonde.ports.telling import ScoreSink
@@ -8,7 +8,6 @@ from ragsonde.ports.watching import Watching
 from ragsonde.ports.work import Clock, Insist, Isolation, Resolver
 
 __all__ = [
-    "AssessmentCache",
     "Budgets",
     "CheckStore",
     "Clock",

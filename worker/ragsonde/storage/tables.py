@@ -161,8 +161,8 @@ class EvaluationRow(EvaluationColumns, Tables):
         created_at: when it was born: it waits since then.
         reserved_calls, reserved_tokens, reserved_usd: what its run holds of its judge's budget since
             `reserved_at`; all null where it holds nothing.
-        reopened_at: when somebody had it judged once more after it had failed, or a backfill's turn had come for
-            it: it waits since then.
+        reopened_at: when somebody had it judged once more after it had failed, or a backfill's turn had come
+            for it: it waits since then.
         backfill_id: the backfill that began it last; null for what live traffic brought.
         is_added: born for a backfill, after its revision: beside the ledger of live traffic.
     """

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from ragsonde.redaction.wordless import WITHHELD, withhold_words
 from ragsonde.storage.trace_rows import INSERT_TRACE_TEXT
 
 if TYPE_CHECKING:
@@ -19,10 +20,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.rows import TupleRow
 
+    from ragsonde_schemas.assessment import Assessment
     from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.trace import Trace
-
-WITHHELD = "(not stored)"
 
 DRAWN_BELOW = "03"
 """Of the hex MD5 of a trace id: 3 in 256 traces stay whatever their scores, those that `ragsonde annotate`
@@ -60,6 +60,15 @@ class TextRule:
         return trace.model_copy(
             update={"metadata": {}, "extra": {}, "claimed_occurred_at": None, "extraction": extraction}
         )
+
+    def reduce_verdicts(self, assessment: Assessment | None) -> Assessment | None:
+        """Verdicts that were stored, as they may be used again: where no text is kept, without words.
+
+        Those stored before the setting was changed have some.
+        """
+        if assessment is None or self.keep is not StoredTexts.NONE:
+            return assessment
+        return withhold_words(assessment)
 
     def reduce_calls(self, calls: tuple[JudgeCall, ...]) -> tuple[JudgeCall, ...]:
         """The calls as they are stored: where no text is kept, without the replies."""

@@ -6,7 +6,7 @@ import pytest
 
 from fakes.evaluations import make_assessment, make_calls, make_context, make_trace
 from ragsonde.judging.lexical.judge import LexicalJudge
-from ragsonde.judging.wordless import WordlessJudge, withhold_words
+from ragsonde.redaction.wordless import WordlessJudge, withhold_words
 from ragsonde.scoring.outcomes import needed_aspects, score_all
 from ragsonde.scoring.table import FORMULAS, build_scorers
 from ragsonde_schemas.assessment import (
