@@ -7,7 +7,7 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; d
 	then echo $$name; break; fi; done)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup run test check format format-check lint types contracts unit tools bench bench-judge chaos lock clean
+.PHONY: help setup run test check format format-check lint types contracts dependencies audit unit tools bench bench-scale bench-judge chaos lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,11 +34,11 @@ run: $(VENV)/.run  ## start everything here, with demo traces; Ctrl-C stops it
 	@$(BIN)/ragsonde up --demo
 
 test: $(VENV)/.dev  ## the checks and the whole test suite, as far as the services at hand allow
-	@$(MAKE) --no-print-directory format-check lint types contracts
+	@$(MAKE) --no-print-directory format-check lint types contracts dependencies
 	@$(BIN)/pytest
 
-check: $(VENV)/.dev  ## format, lint, types, import contracts, unit tests: under 2 minutes
-	@$(MAKE) --no-print-directory format-check lint types contracts unit
+check: $(VENV)/.dev  ## format, lint, types, import contracts, dependencies, unit tests: under 2 minutes
+	@$(MAKE) --no-print-directory format-check lint types contracts dependencies unit
 
 format: $(VENV)/.dev  ## format the code
 	@$(BIN)/ruff format --quiet .
@@ -56,6 +56,12 @@ types: $(VENV)/.dev
 contracts: $(VENV)/.dev
 	@$(BIN)/lint-imports --no-cache >$(VENV)/contracts.log || { cat $(VENV)/contracts.log >&2; exit 1; }
 
+dependencies: $(VENV)/.dev
+	@$(BIN)/python deploy/tools/audit.py
+
+audit: $(VENV)/.dev  ## ask a public database for vulnerabilities of what is locked, where the network allows
+	@$(BIN)/python deploy/tools/audit.py --vulnerabilities $(BIN)/uv tool run --from 'pip-audit>=2.7,<3' pip-audit
+
 unit: $(VENV)/.dev
 	@$(BIN)/pytest tests/unit tests/golden -q
 
@@ -65,12 +71,15 @@ tools:  ## unpack Debian's promtool, Prometheus and Alertmanager into .tools/ (n
 bench: $(VENV)/.dev  ## one table: measured figures beside their bars, as ratios in one run
 	@$(BIN)/python tests/benchmarks/bench.py
 
+bench-scale: $(VENV)/.dev  ## inserts and reads at 0.3, 1 and 3 million stored traces: an hour, 25 GB of disk
+	@nice -n 10 $(BIN)/python tests/benchmarks/scale/measure_scale.py $(ARGS)
+
 bench-judge: $(VENV)/.dev  ## accuracy of the lexical judge on labelled data: make bench-judge DATA=file.jsonl
 	@test -n "$(DATA)" || { echo "usage: make bench-judge DATA=file.jsonl" >&2; exit 2; }
 	@$(BIN)/python tests/benchmarks/judge/measure_judge.py $(DATA)
 
-chaos: $(VENV)/.dev  ## the long form of the kill and restart tests
-	@CHAOS=long $(BIN)/pytest tests/chaos -m chaos -q
+chaos: $(VENV)/.dev  ## kills, restarts, cut networks and a long load; ends with a table, also in build/chaos.md
+	@CHAOS=long CHAOS_REPORT=build/chaos.md $(BIN)/pytest tests/chaos -m chaos -q
 
 lock: | $(BIN)/python  ## pin all dependencies with hashes again
 	@$(PIP) install 'uv>=0.8,<1'

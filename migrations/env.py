@@ -9,7 +9,7 @@ from sqlalchemy import Connection, text
 
 from ragsonde.storage.tables import PARTITIONED, Tables
 
-LOCK_TIMEOUT = "5s"  # a migration that cannot have its lock gives up before writers queue up behind it
+LOCK_TIMEOUT = "2s"  # writers queue up behind a migration that waits: it gives way, and is tried again
 STATEMENT_TIMEOUT = "15min"
 TURN_TIMEOUT = "60s"  # how long to wait for another process that migrates
 ADVISORY_LOCK = 6_471_382_205_113_092_719

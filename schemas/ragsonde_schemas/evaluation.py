@@ -89,6 +89,7 @@ class PlannedEvaluation(Value):
         state: SCORED, NOT_EVALUABLE or FAILED (then `result` is given), WAITING, or one in which the judge is
             never asked: SAMPLED_OUT, FILTERED, SHED.
         sample_rate: the rate in force, times the producer's sampling probability.
+        backfill_id: the backfill that brought the trace; what waits is left to it. None = live traffic.
     """
 
     judge: str
@@ -96,6 +97,7 @@ class PlannedEvaluation(Value):
     state: EvaluationState
     sample_rate: float
     result: EvaluationResult | None = None
+    backfill_id: int | None = None
 
 
 class ClaimedEvaluation(Value):
@@ -109,6 +111,8 @@ class ClaimedEvaluation(Value):
         trace: read back from the store, sentences numbered again.
         is_expired: retention has dropped its texts: `trace` holds what is still known, and cannot be judged.
         backfill_id: the backfill that it is run for; None = live traffic brought it.
+        earlier: the newest assessment of the same content by the same judge, without its calls; None where
+            there is none. One that a fallback gave, that has faults, or whose contexts were cut, is none.
     """
 
     key: EvaluationKey
@@ -119,6 +123,7 @@ class ClaimedEvaluation(Value):
     starts: int = 1
     is_expired: bool = False
     backfill_id: int | None = None
+    earlier: Assessment | None = None
 
 
 class Admission(Value):
@@ -126,10 +131,11 @@ class Admission(Value):
 
     Attributes:
         kind: `new` (first revision), `revision` (content changed), `duplicate` (nothing stored),
-            `over_limit` (a fourth revision, not stored) or `forgotten` (it was erased, and is not stored again).
+            `over_limit` (a fourth revision, not stored) or `forgotten` (it was erased, and stays so).
         key: of the stored or found row; its day may be an earlier delivery's where the time was guessed.
         revision: of that row; 0 where there is none.
         pending: keys of the evaluations that are still to be run, also those of a duplicate's row.
+        claimed: one more that is still to be run, and runs by now: the caller has it already.
         superseded: how many score rows older revisions had.
     """
 
@@ -137,6 +143,7 @@ class Admission(Value):
     key: TraceKey
     revision: int
     pending: tuple[EvaluationKey, ...] = ()
+    claimed: ClaimedEvaluation | None = None
     superseded: int = 0
 
     @property

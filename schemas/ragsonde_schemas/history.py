@@ -22,6 +22,9 @@ class ParkedMessage(Value):
         where: path inside the message, or `body`.
         body_bytes: the size of the body as it was delivered.
         kept_bytes: how much of it is kept.
+        replays: how often it was published again.
+        replayed_at: when it last was; None where it was parked for the same reason again since.
+        dropped_at: when somebody decided that it is not worth that.
     """
 
     id: int
@@ -36,6 +39,9 @@ class ParkedMessage(Value):
     parked_at: datetime
     body_bytes: int
     kept_bytes: int
+    replays: int = 0
+    replayed_at: datetime | None = None
+    dropped_at: datetime | None = None
 
     @property
     def is_replayable(self) -> bool:
@@ -71,6 +77,7 @@ class EvaluationHistory(Value):
         unfinished_starts: of these, since a run last ended in a transaction.
         next_attempt_at: when it is due, where it waits.
         lease_until: until when it is somebody's, where it runs.
+        reopened_at: when it was begun anew, by a person or a backfill; None where it never was.
         calls: of all its runs; None where it had none.
         tokens_in, tokens_out, cost_usd: of those that were answered; None = not known.
         replies: the calls of all its runs, oldest first, as far as they are still kept.
@@ -96,6 +103,7 @@ class EvaluationHistory(Value):
     replies: tuple[JudgeCall, ...]
     assessment: Assessment | None
     outcomes: tuple[Outcome, ...]
+    reopened_at: datetime | None = None
 
 
 class RevisionHistory(Value):

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,25 +24,22 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from assembly_costs import measure_assembly  # noqa: E402 - the tests' folder must be on the path first
+from deployed import a_deployment, read_cpu, read_rss, require_server  # noqa: E402
 from figures import Figure, time_call  # noqa: E402
 from format_costs import measure_formats  # noqa: E402
 from judge_costs import measure_llm_judge  # noqa: E402
+from path_costs import measure_path  # noqa: E402
 
 from ragsonde.exposition.registry import Series  # noqa: E402
 from ragsonde.exposition.series import SCORE, WORKER_SERIES  # noqa: E402
-from ragsonde.storage.migrations import migrate  # noqa: E402
-from services.deployments import Deployment  # noqa: E402
-from services.postgres import find_server, own_database  # noqa: E402
-from services.rabbitmq import own_vhost  # noqa: E402
 from services.up_stack import Stack  # noqa: E402
 from services.waiting import wait_for  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from services.deployments import Deployment
 
 TRACES = 1000
 WARM_UP = 200
-TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def measure_help() -> Figure:
@@ -147,26 +143,6 @@ def measure_noop(deployment: Deployment) -> float:
         process.wait(timeout=30)
 
 
-@contextmanager
-def a_deployment() -> Iterator[Deployment]:
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        database_url = stack.enter_context(own_database(require_server()))
-        migrate(database_url)
-        broker_url = stack.enter_context(own_vhost())
-        deployment = Deployment("rabbitmq", broker_url=broker_url, database_url=database_url, folder=folder)
-        stack.callback(deployment.stop)
-        yield deployment
-
-
-def require_server() -> str:
-    """The URL of the Postgres at hand."""
-    server = find_server()
-    if server is None:
-        sys.exit("make bench needs Postgres on 127.0.0.1:5432")
-    return server
-
-
 def make_load() -> list[dict]:
     demo = [json.loads(line) for line in (ROOT / "tests/data/demo.jsonl").read_text().splitlines()]
     whole = [message for message in demo if message.get("contexts")]
@@ -174,16 +150,6 @@ def make_load() -> list[dict]:
         {**whole[number % len(whole)], "trace_id": f"bench-{number}", "tags": [str(number)]}
         for number in range(TRACES)
     ]
-
-
-def read_cpu(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
-
-
-def read_rss(pid: int) -> float:
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1000
 
 
 def main() -> int:
@@ -196,6 +162,7 @@ def main() -> int:
         measure_exposition(),
         *measure_worker(),
         *measure_llm_judge(),
+        *measure_path(),
     ]
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     table = Table("what", "measured", "bar", "met", title=f"ragsonde on {machine}")

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from mock_llm.server import MockLlm
+from services.leases import end_leases, find_last_lease
 from services.waiting import wait_for
 
 pytestmark = pytest.mark.chaos
@@ -60,8 +61,12 @@ def test_a_worker_killed_among_checks_doubles_nothing_and_leaks_nothing(deployme
         monitor = deployment.start("monitor")
         wait_for(lambda: count_judged() >= 3, seconds=60, what="some checks")
         worker.kill()
+        monitor.kill()
+        end_leases(deployment, last=find_last_lease(deployment))
         second = deployment.start_ready_worker()
-        wait_for(lambda: count_judged() == CHECKS, seconds=180, what="all checks")
+        # a new one looks at once, and not only when its turn comes
+        monitor = deployment.start("monitor")
+        wait_for(lambda: count_judged() == CHECKS, seconds=120, what="all checks")
         assert deployment.query("SELECT cause, verdicts FROM check_result WHERE cause IS NOT NULL") == []
         assert CHECKS <= llm.total <= CHECKS + THREADS
         calls = second.read("/metrics")

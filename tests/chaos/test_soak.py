@@ -56,7 +56,7 @@ def look(ground, worker, *, begun):
 def test_a_long_load_leaves_the_worker_as_it_was_after_warm_up(ground):
     ground.skip_networks()
     worker = ground.start_worker()
-    wait_for(worker.is_on_broker, what="a worker")
+    wait_for(worker.is_on_broker, seconds=180, what="a worker")
     samples, begun = [], time.monotonic()
 
     def is_done():

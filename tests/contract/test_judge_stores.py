@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 
-from fakes.assessment_cache import FakeAssessmentCache
 from fakes.budgets import FakeBudgets
 from fakes.check_store import FakeCheckStore
 from fakes.clock import FakeClock
@@ -23,7 +22,6 @@ from fakes.evaluations import (
 )
 from fakes.judge_states import FakeJudgeStates
 from fakes.sample_rates import FixedRates
-from ragsonde.storage.assessment_cache import PostgresAssessmentCache
 from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.check_runs import PostgresCheckStore, open_checks
 from ragsonde.storage.check_traces import add_checks, list_candidates, list_checks
@@ -52,46 +50,60 @@ def engine_or_none(request):
     return None if request.param == "fake" else request.getfixturevalue("engine")
 
 
-class TestAssessmentCache:
+class TestEarlierVerdicts:
     @pytest.fixture
-    def keep(self, engine_or_none, clock):
-        """Puts what a judge gave about a trace where the cache, which is returned, finds it."""
+    def claim_after(self, engine_or_none, clock):
+        """Claims a trace after the judge gave these verdicts about another one."""
 
-        def keep_in_fake(trace, given):
-            cache = FakeAssessmentCache()
-            cache.kept[PAID_PRINT, trace.content_hash] = given.model_copy(update={"calls": ()})
-            return cache
+        def claim(given, trace=None, *, claims_first=False, fingerprint=PAID_PRINT):
+            stores = open_stores(engine_or_none, clock)
+            plan = plan_paid()
+            first = stores.traces.admit(make_trace("t-0"), (plan,)).pending[0]
+            stores.traces.finish(stores.traces.claim(first), make_result(assessment=given))
+            clock.advance(60)
+            plan = plan.model_copy(update={"fingerprint": fingerprint})
+            admission = stores.traces.admit(trace or make_trace("t-1"), (plan,), claims_first=claims_first)
+            return admission.claimed or stores.traces.claim(admission.pending[0])
 
-        def keep_in_postgres(trace, given):
-            stores = PostgresStores(clock, engine_or_none)
-            (key,) = stores.traces.admit(trace, (plan_paid(),)).pending
-            stores.traces.finish(stores.traces.claim(key), make_result(assessment=given))
-            return PostgresAssessmentCache(engine_or_none)
+        return claim
 
-        return keep_in_fake if engine_or_none is None else keep_in_postgres
+    @pytest.mark.parametrize("claims_first", [False, True])
+    def test_a_claim_brings_what_was_given_for_the_same_content_without_its_calls(
+        self, claim_after, claims_first
+    ):
+        claimed = claim_after(CLEAN.model_copy(update={"calls": make_calls()}), claims_first=claims_first)
+        assert claimed.trace.trace_id == "t-1"
+        assert claimed.earlier == CLEAN
 
-    def test_what_was_given_for_the_same_content_is_found_without_its_calls(self, keep):
-        trace = make_trace()
-        cache = keep(trace, CLEAN.model_copy(update={"calls": make_calls()}))
-        assert cache.find(PAID_PRINT, trace.content_hash) == CLEAN
+    @pytest.mark.parametrize("claims_first", [False, True])
+    def test_other_content_and_another_judge_find_nothing(self, claim_after, claims_first):
+        other = make_trace(answer="another")
+        assert claim_after(CLEAN, other, claims_first=claims_first).earlier is None
 
-    def test_other_content_and_another_judge_find_nothing(self, keep):
-        trace = make_trace()
-        cache = keep(trace, CLEAN)
-        assert cache.find(PAID_PRINT, make_trace(answer="another").content_hash) is None
-        assert cache.find(FALLBACK, trace.content_hash) is None
+    def test_what_another_judge_gave_is_none(self, claim_after):
+        assert claim_after(CLEAN, fingerprint=FALLBACK).earlier is None
 
     @pytest.mark.parametrize(
         "of_no_use",
         [
             {"answered_fingerprint": FALLBACK},
             {"faults": {Aspect.LEVEL: Fault(cause=Cause.VERDICT_MISMATCH, message="missing")}},
+            {"truncated": True},
         ],
+        ids=lambda changes: next(iter(changes)),
     )
-    def test_what_a_fallback_gave_and_what_has_faults_is_none(self, keep, of_no_use):
-        trace = make_trace()
-        cache = keep(trace, CLEAN.model_copy(update=of_no_use))
-        assert cache.find(PAID_PRINT, trace.content_hash) is None
+    def test_what_a_fallback_gave_what_has_faults_and_what_was_cut_is_none(self, claim_after, of_no_use):
+        assert claim_after(CLEAN.model_copy(update=of_no_use)).earlier is None
+
+    def test_of_several_the_newest_is_found(self, engine_or_none, clock):
+        stores = open_stores(engine_or_none, clock)
+        for number in range(3):
+            (key,) = stores.traces.admit(make_trace(f"t-{number}"), (plan_paid(),)).pending
+            given = CLEAN.model_copy(update={"missing": (str(number),)})
+            stores.traces.finish(stores.traces.claim(key), make_result(assessment=given))
+            clock.advance(60)
+        admission = stores.traces.admit(make_trace("t-9"), (plan_paid(),), claims_first=True)
+        assert admission.claimed.earlier.missing == ("2",)
 
 
 class TestBudgets:
@@ -227,6 +239,12 @@ class TestCheckStore:
         assert not store.finish(first, self.RESULT)
         assert not store.postpone(first, until=clock.now())
         assert store.finish(second, self.RESULT)
+
+    def test_what_was_never_begun_or_runs_is_no_suspect(self, desk):
+        store, key = desk
+        assert not store.is_suspect(key)
+        assert store.claim(key, spares_suspects=True).unfinished_starts == 1
+        assert not store.is_suspect(key)
 
     def test_what_is_not_there_cannot_be_claimed(self, desk):
         store, key = desk

@@ -49,6 +49,16 @@ def claim(stores, trace, **which):
 
 
 class TestAdmit:
+    def test_what_a_backfill_brought_is_left_to_it(self, stores):
+        trace = make_trace()
+        planned = plan_paid().model_copy(update={"backfill_id": 7})
+        assert admit(stores, trace, planned).pending == ()
+        assert admit(stores, trace, planned).pending == ()
+        stores.clock.advance(LEASE)
+        assert stores.take_due() == []
+        claimed = claim(stores, trace)
+        assert (claimed.backfill_id, claimed.starts) == (7, 1)
+
     def test_a_new_trace_is_stored_with_the_free_result_and_the_paid_one_waiting(self, stores):
         trace = make_trace()
         admission = admit(stores, trace)
@@ -177,6 +187,16 @@ class TestGuessedDay:
         assert (again.kind, again.key) == ("duplicate", first.key)
         assert again.pending == (key_of(first),)
 
+    @pytest.mark.parametrize("back", [timedelta(seconds=2), timedelta(days=1)])
+    def test_a_redelivery_to_a_worker_whose_clock_is_behind_finds_the_record_of_the_day_after(
+        self, stores, back
+    ):
+        after = datetime(2026, 6, 15, 0, 0, 1, tzinfo=UTC)
+        first = make_trace(occurred_at=after, occurred_at_guessed=True)
+        admit(stores, first)
+        again = admit(stores, make_trace(occurred_at=after - back, occurred_at_guessed=True))
+        assert (again.kind, again.key) == ("duplicate", first.key)
+
     def test_a_revision_after_midnight_keeps_the_first_time(self, stores):
         before = datetime(2026, 6, 14, 23, 59, 59, tzinfo=UTC)
         first = make_trace(answer="a", occurred_at=before, occurred_at_guessed=True)
@@ -204,6 +224,86 @@ class TestGuessedDay:
         assert admission.key == given.key
         assert admission.key.day == date(2026, 6, 14)
         assert stores.traces.claim(admission.pending[0]).trace.occurred_at == given.occurred_at
+
+
+class TestAdmitAndClaim:
+    """The first evaluation that waits, claimed with its trace: as if it had been claimed right after."""
+
+    def admit(self, stores, trace, *planned):
+        return stores.traces.admit(trace, planned or (plan_free(), plan_paid()), claims_first=True)
+
+    def test_it_is_what_a_claim_right_after_would_have_given(self, stores):
+        trace, twin = make_full_trace(), make_full_trace("t-twin")
+        admission = self.admit(stores, trace)
+        admit(stores, twin)
+        later = claim(stores, twin)
+        assert admission.pending == ()
+        key, claimed = key_of(trace), admission.claimed
+        assert claimed == later.model_copy(update={"key": key, "trace": trace})
+        assert claimed.trace.sentences == later.trace.sentences
+        assert stores.look(key) == stores.look(key_of(twin))
+
+    def test_nobody_else_gets_it_while_its_lease_lasts(self, stores):
+        trace = make_trace()
+        self.admit(stores, trace)
+        stores.clock.advance(LEASE)
+        assert stores.traces.claim(key_of(trace)) is None
+        assert admit(stores, trace).pending == (key_of(trace),)
+
+    def test_of_a_process_that_died_it_is_due_again_when_the_lease_is_over(self, stores):
+        trace = make_trace()
+        dead = self.admit(stores, trace).claimed
+        assert stores.take_due() == []
+        stores.clock.advance(LEASE + 1)
+        assert stores.take_due() == [key_of(trace)]
+        assert claim(stores, trace).unfinished_starts == 2
+        assert stores.traces.finish(dead, make_result()) is None
+
+    def test_it_ends_like_any_other(self, stores):
+        trace = make_trace()
+        claimed = self.admit(stores, trace).claimed
+        assert stores.traces.finish(claimed, make_result()) is S.SCORED
+        assert stores.look(key_of(trace)).unfinished_starts == 0
+
+    def test_it_may_be_put_back(self, stores):
+        trace = make_trace()
+        claimed = self.admit(stores, trace).claimed
+        until = NOON + timedelta(seconds=20)
+        assert stores.traces.postpone(claimed, until=until, cause=Cause.JUDGE_UNAVAILABLE)
+        stores.clock.advance(20)
+        assert claim(stores, trace).starts == 2
+
+    def test_a_newer_revision_supersedes_it_while_it_runs(self, stores):
+        first = make_trace(answer="a")
+        claimed = self.admit(stores, first).claimed
+        assert self.admit(stores, make_trace(answer="b")).claimed.key.revision == 2
+        assert stores.traces.finish(claimed, make_result()) is S.SUPERSEDED
+
+    def test_only_the_first_that_waits_is_claimed(self, stores):
+        second = plan_paid().model_copy(update={"judge": "a-second"})
+        out = plan_paid(S.SAMPLED_OUT).model_copy(update={"judge": "out"})
+        admission = self.admit(stores, make_trace(), plan_free(), out, plan_paid(), second)
+        assert admission.claimed.key == key_of(make_trace())
+        assert [key.judge for key in admission.pending] == ["a-second"]
+        assert stores.look(admission.pending[0]).state is S.WAITING
+
+    def test_where_none_waits_none_is_claimed(self, stores):
+        admission = self.admit(stores, make_trace(), plan_free(), plan_paid(S.SAMPLED_OUT))
+        assert (admission.claimed, admission.pending) == (None, ())
+
+    def test_of_a_duplicate_none_is_claimed(self, stores):
+        trace = make_trace()
+        admit(stores, trace)
+        again = self.admit(stores, trace)
+        assert (again.kind, again.claimed, again.pending) == ("duplicate", None, (key_of(trace),))
+
+    def test_a_guess_gives_way_in_what_is_claimed_too(self, stores):
+        given = make_trace(answer="a", occurred_at=NOON - timedelta(hours=20))
+        admit(stores, given)
+        guessed = make_trace(answer="b", occurred_at_guessed=True)
+        claimed = self.admit(stores, guessed).claimed
+        assert claimed.key.trace == claimed.trace.key == given.key
+        assert claimed.trace.occurred_at == given.occurred_at
 
 
 class TestClaim:

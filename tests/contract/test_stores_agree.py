@@ -64,17 +64,21 @@ class BothStores(RuleBasedStateMachine):
         is_guessed=st.booleans(),
         minutes=st.sampled_from([-1500, -1, 0, 1]),
         state=st.sampled_from([S.WAITING, S.WAITING, S.SAMPLED_OUT]),
+        claims_first=st.booleans(),
     )
-    def admit(self, trace_id, answer, is_guessed, minutes, state):
+    def admit(self, trace_id, answer, is_guessed, minutes, state, *, claims_first):
         trace = make_trace(
             trace_id,
             answer=answer,
             occurred_at=MIDNIGHT + timedelta(minutes=minutes),
             occurred_at_guessed=is_guessed,
         )
-        admission = self.both(lambda stores: stores.traces.admit(trace, (plan_free(), plan_paid(state))))
-        self.all_keys |= dict.fromkeys(admission.pending)
-        return multiple(*admission.pending)
+        planned = (plan_free(), plan_paid(state))
+        admission = self.both(lambda stores: stores.traces.admit(trace, planned, claims_first=claims_first))
+        # what is claimed with it is left as if its process had died: it is taken up again like any other
+        started = () if admission.claimed is None else (admission.claimed.key,)
+        self.all_keys |= dict.fromkeys((*started, *admission.pending))
+        return multiple(*started, *admission.pending)
 
     @rule(target=claims, key=keys)
     def claim(self, key):

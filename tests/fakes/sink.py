@@ -49,6 +49,9 @@ class FakeSink:
     def on_received(self, format_name) -> None:
         self.told.append(("on_received", (format_name,)))
 
+    def on_settled(self, end) -> None:
+        self.told.append(("on_settled", (end,)))
+
     def on_parked(self, reason) -> None:
         self.told.append(("on_parked", (reason,)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fakes.assessment_cache import FakeAssessmentCache
 from fakes.budgets import FakeBudgets
 from fakes.check_store import FakeCheckStore
 from fakes.clock import FakeClock
@@ -10,12 +9,14 @@ from fakes.sample_rates import FixedRates
 from fakes.sink import FakeSink
 from fakes.span_buffer import FakeSpanBuffer
 from fakes.stores import FakeParkingStore, FakeTraceStore
+from fakes.user_keys import FakeUserKeys
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.decoding.table import DEFAULT_FORMATS
 from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.isolation import ThreadIsolation
 from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.stages import Stages
+from ragsonde.redaction.privacy import Privacy
 from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.scoring.table import build_scorers
 
@@ -29,7 +30,6 @@ def make_stages(*judges, scorers=None, rates=None, clock=None, **changes) -> Sta
             judge.name: Assignment(judge=judge, scorers=build_scorers(scorers)) for judge in judges
         },
         "sample_rates": FixedRates({judge.name: 1.0 for judge in judges} | (rates or {})),
-        "cache": FakeAssessmentCache(),
         "budgets": FakeBudgets(),
         "checks": FakeCheckStore(),
         "traces": FakeTraceStore(clock=clock),
@@ -42,6 +42,7 @@ def make_stages(*judges, scorers=None, rates=None, clock=None, **changes) -> Sta
         "formats": DEFAULT_FORMATS,
         "mappings": Mappings(()),
         "resolver": UserCodeResolver(()),
+        "privacy": Privacy(user_keys=FakeUserKeys()),
         "retention_days": 90,
         "deadline_seconds": 120.0,
         "insist": lambda action: action(),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragsonde.ports import Clock
+    from ragsonde_schemas.assessment import Assessment
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.errors import ParkReason
     from ragsonde_schemas.judge_call import JudgeCall
@@ -52,6 +53,7 @@ class StoredEvaluation:
     lease_until: datetime | None = None
     queued_until: datetime | None = None
     causes_to_wait: list[Cause] = field(default_factory=list)
+    backfill_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,13 @@ class FakeTraceStore:
     Attributes:
         evaluations: by key, as they stand.
         expired: records whose texts are gone.
+        kept: what judges gave about traces that are not here, by fingerprint and content hash.
     """
 
     def __init__(self, *, clock: Clock, lease_seconds: int = 150, max_revisions: int = 3) -> None:
         self.evaluations: dict[EvaluationKey, StoredEvaluation] = {}
         self.expired: set[TraceKey] = set()
+        self.kept: dict[tuple[str, str], Assessment] = {}
         self._revisions: dict[tuple[str, str, str], list[_Revision]] = {}
         self._clock = clock
         self._lease_seconds = lease_seconds
@@ -88,7 +92,12 @@ class FakeTraceStore:
         return [row.trace for rows in self._revisions.values() for row in rows]
 
     def admit(
-        self, trace: Trace, planned: Sequence[PlannedEvaluation], *, is_newest: bool = False
+        self,
+        trace: Trace,
+        planned: Sequence[PlannedEvaluation],
+        *,
+        is_newest: bool = False,
+        claims_first: bool = False,
     ) -> Admission:
         for evaluation in planned:
             if evaluation.state in _NEVER_BORN:
@@ -109,15 +118,27 @@ class FakeTraceStore:
                 return Admission(kind="over_limit", key=trace.key, revision=revision - 1)
             superseded = self._supersede(trace.key, revision)
             self._insert(trace, revision, planned)
+            waiting = tuple(
+                EvaluationKey(
+                    trace=trace.key, revision=revision, judge=one.judge, fingerprint=one.fingerprint
+                )
+                for one in planned
+                if one.state is EvaluationState.WAITING and one.backfill_id is None
+            )
+            claimed = self._claim(waiting[0]) if claims_first and waiting else None
             return Admission(
                 kind="new" if revision == 1 else "revision",
                 key=trace.key,
                 revision=revision,
-                pending=self._list_pending(trace.key, revision),
+                pending=waiting if claimed is None else waiting[1:],
+                claimed=claimed,
                 superseded=superseded,
             )
 
     def claim(self, key: EvaluationKey, *, spares_suspects: bool = False) -> ClaimedEvaluation | None:
+        return self._claim(key, spares_suspects=spares_suspects)
+
+    def _claim(self, key: EvaluationKey, *, spares_suspects: bool = False) -> ClaimedEvaluation | None:
         with self._lock:
             now = self._clock.now()
             stored = self.evaluations.get(key)
@@ -138,6 +159,8 @@ class FakeTraceStore:
                 attempts=stored.attempts,
                 waiting_since=stored.born_at,
                 starts=stored.starts,
+                backfill_id=stored.backfill_id,
+                earlier=self._find_earlier(key.fingerprint, stored.trace.content_hash),
             )
 
     def is_suspect(self, key: EvaluationKey) -> bool:
@@ -224,17 +247,34 @@ class FakeTraceStore:
             due = [
                 stored
                 for stored in self.evaluations.values()
-                if self._is_due(stored, now) and (stored.queued_until is None or stored.queued_until <= now)
+                if stored.backfill_id is None
+                and self._is_due(stored, now)
+                and (stored.queued_until is None or stored.queued_until <= now)
             ][:limit]
             for stored in due:
                 stored.queued_until = now + timedelta(seconds=queued_for_seconds)
             return [stored.key for stored in due]
 
+    def _find_earlier(self, fingerprint: str, content_hash: str) -> Assessment | None:
+        given = [self.kept.get((fingerprint, content_hash))]
+        given += [
+            stored.result.assessment
+            for stored in self.evaluations.values()
+            if stored.result is not None
+            and (stored.key.fingerprint, stored.trace.content_hash) == (fingerprint, content_hash)
+        ]
+        usable = [
+            one.model_copy(update={"calls": ()})
+            for one in given
+            if one is not None and one.answered_fingerprint is None and not one.truncated and not one.faults
+        ]
+        return usable[-1] if usable else None
+
     def _find(self, trace: Trace) -> list[_Revision]:
-        """Newest first; for a guessed time the day before too."""
+        """Newest first; for a guessed time the days before and after too."""
         days = {trace.key.day}
         if trace.occurred_at_guessed:
-            days.add(trace.key.day - timedelta(days=1))
+            days |= {trace.key.day - timedelta(days=1), trace.key.day + timedelta(days=1)}
         rows = self._revisions.get((trace.app, trace.trace_id, trace.record_key), [])
         return sorted(
             (row for row in rows if row.day in days), key=lambda row: (row.day, row.revision), reverse=True
@@ -263,7 +303,10 @@ class FakeTraceStore:
                 calls=evaluation.result.calls if evaluation.result else None,
                 attempts=_count_attempts(evaluation.result) if evaluation.result else 0,
                 next_attempt_at=now if waits else None,
-                queued_until=now + timedelta(seconds=self._lease_seconds) if waits else None,
+                queued_until=now + timedelta(seconds=self._lease_seconds)
+                if waits and evaluation.backfill_id is None
+                else None,
+                backfill_id=evaluation.backfill_id,
             )
 
     def _counts(self, row: _Revision) -> bool:
@@ -296,6 +339,7 @@ class FakeTraceStore:
                     if stored.key.trace == key
                     and stored.key.revision == revision
                     and stored.state in _UNFINISHED
+                    and stored.backfill_id is None
                 ),
                 key=lambda found: (found.judge, found.fingerprint),
             )

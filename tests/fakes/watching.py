@@ -78,7 +78,7 @@ class FakeWatching:
     def read_place(self, activity: PlaceActivity) -> PlaceSummary:
         return next(one for one in self.places if one.activity.place == activity.place)
 
-    def read_ledger(self, app: str | None = None) -> LedgerSummary:
+    def read_ledger(self, app: str | None = None) -> LedgerSummary:  # noqa: ARG002 - as the port says
         self._require_presence()
         assert self.ledger is not None
         return self.ledger
@@ -86,7 +86,7 @@ class FakeWatching:
     def list_spending(self) -> tuple[Spending, ...]:
         return self.spending
 
-    def read_trace(self, trace_id: str, *, app: str | None = None) -> TraceHistory:
+    def read_trace(self, trace_id: str, *, app: str | None = None) -> TraceHistory:  # noqa: ARG002 - as the port says
         self._require_presence()
         found = self.histories.get(trace_id)
         return found or TraceHistory(trace_id=trace_id, revisions=(), parked=())

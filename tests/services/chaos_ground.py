@@ -25,14 +25,15 @@ if TYPE_CHECKING:
     from services.mock_llm_process import LlmProcess
     from services.rabbitmq_node import RabbitmqNode
 
-DEADLINE_SECONDS = 3
+TIMEOUT_SECONDS, DEADLINE_SECONDS = 15, 20
+"""Far above what a call takes even on a busy machine: one that is given up is one more at the provider."""
 SCORERS = 5
 LEFT = "SELECT count(*) FROM evaluation WHERE state IN ('waiting', 'running')"
 ENDED = "('scored', 'not_evaluable', 'failed')"
-# what runs for far longer than its deadline has died with its worker: its lease is over now instead of later
-PASS_DEAD_LEASES = """
+RUNNING_NOW = "SELECT trace_id, judge FROM evaluation WHERE state = 'running'"
+END_LEASE = """
 UPDATE evaluation SET lease_until = now(), queued_until = NULL
-WHERE state = 'running' AND lease_until < now() + make_interval(secs => %s)
+WHERE state = 'running' AND trace_id = %s AND judge = %s
 """
 RUNNING = "SELECT count(*) FROM evaluation WHERE state = 'running' AND judge <> 'lexical'"
 DOUBLES = """
@@ -89,14 +90,14 @@ class Ground:
         self._stack.close()
 
     def use_llm_judge(self, llm: LlmProcess, **options: Any) -> None:  # noqa: ANN401 - any option of a judge
-        """The free judge and one that is paid, with a short deadline and so a short lease."""
+        """The free judge and one that is paid."""
         gpt = {
             "name": "gpt",
             "kind": "litellm",
             "model": "openai/mock",
             "api_base": llm.url,
             "api_key_env": "MOCK_KEY",
-            "timeout_seconds": 2,
+            "timeout_seconds": TIMEOUT_SECONDS,
             "deadline_seconds": DEADLINE_SECONDS,
             **options,
         }
@@ -121,21 +122,31 @@ class Ground:
         except psycopg.OperationalError:
             return 0
 
-    def wait_until_scored(self, count: int, *, judge: str = "lexical", seconds: float = 60) -> None:
+    def wait_until_scored(self, count: int, *, judge: str = "lexical", seconds: float = 180) -> None:
         """Returns when a judge has done so many."""
         wait_for(
             lambda: self.count_scored(judge) >= count, seconds=seconds, what=f"{count} scored by {judge}"
         )
 
     def kill(self, worker: Running) -> None:
-        """Kills a worker with -9 and notes what it may have been paying for."""
+        """Kills a worker with -9 and notes what it may have been paying for.
+
+        Not while a message that was hit by an earlier kill runs alone: two deaths in a row around one message
+        are what a deadly one looks like, and it would be parked.
+        """
+        wait_for(
+            lambda: self.deployment.count("SELECT count(*) FROM suspect") == 0,
+            seconds=180,
+            what="the end of what earlier kills have hit",
+        )
         worker.kill()
         self.in_flight += self.deployment.count(RUNNING)
         self.report.survive("kill -9 of a worker")
 
     def terminate(self, worker: Running) -> None:
         """SIGTERM; it ends in order."""
-        assert worker.terminate() == 0
+        code = worker.terminate()
+        assert code == os.EX_OK, worker.read_log()
         self.report.survive("SIGTERM of a worker")
 
     def restart_broker(self) -> None:
@@ -167,18 +178,21 @@ class Ground:
         """Returns when all traces are there and none of their evaluations waits or runs.
 
         Args:
-            waits_for_leases: False: the lease of what died with its worker is over a few seconds after its
-                deadline, for a test that must not take half a minute.
+            waits_for_leases: False: what runs in no living worker is free at once, for a test that must not
+                take as long as a lease.
         """
 
         def is_done() -> bool:
             if not waits_for_leases:
-                # a lease is 30 s longer than the deadline: this many seconds are left of one that is dead
-                self._execute(PASS_DEAD_LEASES, 30 - 2 * DEADLINE_SECONDS)
+                self._end_leases_of_the_dead()
             stored = self.deployment.count("SELECT count(DISTINCT trace_id) FROM trace")
             return stored == traces and self.deployment.count(LEFT) == 0
 
-        wait_for(is_done, seconds=seconds, what=f"the last evaluation of {traces} traces")
+        try:
+            wait_for(is_done, seconds=seconds, what=f"the last evaluation of {traces} traces")
+        except AssertionError as error:
+            error.add_note(self._tell_what_is_left())
+            raise
 
     def count_up(
         self, *, traces: int, judges: Sequence[str], llm: LlmProcess | None = None, parked: int = 0
@@ -197,7 +211,7 @@ class Ground:
         self.report.lost += lost
         self.report.duplicated += duplicated
         self.report.judged_twice += twice
-        assert (lost, duplicated, twice) == (0, 0, 0)
+        assert (lost, duplicated, twice) == (0, 0, 0), f"{self.in_flight} in flight at kills"
         assert count("SELECT count(DISTINCT trace_id) FROM trace") == traces
         assert count("SELECT count(*) FROM score") == revisions * SCORERS * len(judges)
         found = self.deployment.query("SELECT reason, message FROM parked_message")
@@ -205,6 +219,17 @@ class Ground:
         with self.deployment.publisher() as publisher:
             assert set(publisher.count_messages().values()) == {0}, "something is still queued or dead"
 
-    def _execute(self, statement: str, *parameters: object) -> None:
+    def _tell_what_is_left(self) -> str:
+        left = self.deployment.query("SELECT judge, state, cause, count(*) FROM evaluation GROUP BY 1, 2, 3")
+        busy = [worker.read_series("in_flight") for worker in self.deployment.list_living("worker")]
+        with self.deployment.publisher() as publisher:
+            return f"evaluations {left}, in flight {busy}, queued {publisher.count_messages()}"
+
+    def _end_leases_of_the_dead(self) -> None:
+        running = self.deployment.query(RUNNING_NOW)
+        # asked afterwards: what ran before and runs nowhere now died with its worker
+        if any(worker.read_series("in_flight") for worker in self.deployment.list_living("worker")):
+            return
         with psycopg.connect(self.deployment.database_url, autocommit=True) as connection:
-            connection.execute(statement, parameters)
+            for key in running:
+                connection.execute(END_LEASE, key)

@@ -25,17 +25,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+LOG_END_CHARACTERS = 20_000
+
 
 class Running:
     """A process of ours.
 
     Attributes:
         process: as started.
+        command: what it is: `worker`, `monitor` or `receiver`.
         url: where it answers HTTP.
     """
 
-    def __init__(self, process: subprocess.Popen, log: Path) -> None:
-        self.process = process
+    def __init__(self, process: subprocess.Popen, log: Path, *, command: str) -> None:
+        self.process, self.command = process, command
         self._log = log
 
     @property
@@ -62,6 +65,11 @@ class Running:
         with urllib.request.urlopen(self.url + path, timeout=10) as answer:  # noqa: S310 - our own address
             return answer.read().decode()
 
+    def read_series(self, name: str) -> float:
+        """The sum of a series over its labels."""
+        found = re.findall(rf"^ragsonde_{name}(?:{{.*}})? (\S+)$", self.read("/metrics"), flags=re.MULTILINE)
+        return sum(float(value) for value in found)
+
     def is_on_broker(self) -> bool:
         """True when /health/ready says that the broker is well."""
         try:
@@ -75,8 +83,15 @@ class Running:
         self.process.wait(timeout=30)
 
     def terminate(self, *, seconds: float = 60) -> int:
+        """Its exit code after SIGTERM; what its threads do is told where it does not end in time."""
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=seconds)
+        try:
+            return self.process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired as error:
+            self.process.send_signal(signal.SIGABRT)
+            self.process.wait(timeout=30)
+            error.add_note(self.read_log()[-LOG_END_CHARACTERS:])
+            raise
 
 
 class Deployment:
@@ -97,7 +112,8 @@ class Deployment:
     @property
     def environment(self) -> dict[str, str]:
         ours = {name: value for name, value in os.environ.items() if not name.startswith("RAGSONDE_")}
-        where = {"RAGSONDE_DATABASE_URL": self.database_url}
+        # a process that is aborted tells what each of its threads does
+        where = {"RAGSONDE_DATABASE_URL": self.database_url, "PYTHONFAULTHANDLER": "1"}
         if self._data_dir is None:
             where["RAGSONDE_BROKER_URL"] = self.broker_url
         else:
@@ -115,7 +131,7 @@ class Deployment:
                 stdout=output,
                 stderr=output,
             )
-        running = Running(process, log)
+        running = Running(process, log, command=command)
         self._processes.append(running)
         return running
 
@@ -149,7 +165,7 @@ class Deployment:
     def start_ready_worker(self, *arguments: str) -> Running:
         """A worker that consumes."""
         worker = self.start("worker", "--threads", "2", *arguments)
-        wait_for(worker.is_on_broker, seconds=30, what="a worker on its broker")
+        wait_for(worker.is_on_broker, seconds=90, what="a worker on its broker")
         return worker
 
     def wait_until_scored(self, count: int) -> None:
@@ -174,6 +190,10 @@ class Deployment:
 
     def count(self, sql: str, *parameters: object) -> int:
         return self.query(sql, *parameters)[0][0]
+
+    def list_living(self, command: str) -> list[Running]:
+        """The processes of a command that have not ended."""
+        return [one for one in self._processes if one.command == command and one.process.poll() is None]
 
     def kill(self) -> None:
         """Kills every process: quicker than to stop them, where nothing is left to be seen."""

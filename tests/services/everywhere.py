@@ -27,8 +27,8 @@ def search_everywhere(engine: Engine, needle: str) -> list[str]:
     """The columns, as `table.column`, that hold the needle in any row of any table, sorted; [] for none.
 
     Read are the tables that the database has, not those that the code knows. Letters of either case are the
-    same, in bytes those of ASCII. A value is also read as JSON and as base64, and bytes as UTF-8, as UTF-16 and as what gzip, zlib or
-    zstd packed.
+    same, in bytes those of ASCII. A value is also read as JSON and as base64,
+    and bytes as UTF-8, as UTF-16 and as what gzip, zlib or zstd packed.
     """
     found: set[str] = set()
     with engine.connect() as connection:

@@ -8,15 +8,26 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import psycopg
 
 from ragsonde.servers.running import find_running
 from services.waiting import wait_for
 
-if TYPE_CHECKING:
-    from pathlib import Path
+
+def find_processes(folder: Path) -> dict[int, str]:
+    """Command lines of the living processes that work in the folder or name it, by pid."""
+    found = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            place = str((entry / "cwd").readlink())
+        except OSError:
+            continue
+        if entry.name != str(os.getpid()) and (str(folder) in command or place.startswith(str(folder))):
+            found[int(entry.name)] = command
+    return found
 
 
 class Stack:
@@ -50,9 +61,17 @@ class Stack:
     def metrics(self) -> str:
         return re.search(r"worker-1 +(http://\S+/metrics)", self.read_log()).group(1)
 
-    def count_traces(self) -> int:
+    @property
+    def traces_url(self) -> str:
+        """Where the receiver takes traces."""
+        return re.search(r"any known format (http://\S+/traces)", self.read_log()).group(1)
+
+    def query(self, sql: str, *parameters: object) -> list[tuple]:
         with psycopg.connect(find_running(self.folder / "ragsonde-data").database_url) as connection:
-            return connection.execute("SELECT count(*) FROM trace").fetchone()[0]
+            return connection.execute(sql, parameters).fetchall()
+
+    def count_traces(self) -> int:
+        return self.query("SELECT count(*) FROM trace")[0][0]
 
     def wait_until_scored(self) -> float:
         """Seconds from the start to the first score in the table that it shows."""

@@ -127,6 +127,8 @@ class BackfillChores:
             cause = Cause.BUDGET_SPENT.value if backfill.state is BackfillState.SPENT else None
             put_back(self.engine, backfill.id, cause=cause, now=self.clock.now())
         shed = count_ended(self.engine, backfill.id)
+        if backfill.state is BackfillState.DONE and backfill.tally.outstanding:
+            self._change(backfill, BackfillState.RUNNING, None)
         if backfill.state is not BackfillState.RUNNING:
             return
         if shed:
@@ -135,14 +137,19 @@ class BackfillChores:
         if (reason := self._find_obstacle(backfill)) is not None:
             self._change(backfill, BackfillState.PAUSED, reason)
             return
-        outstanding = self._begin(backfill)
+        is_of_files = backfill.request.judge is None
+        outstanding = backfill.tally.outstanding if is_of_files else self._begin(backfill)
         if outstanding:
             self._publish(backfill)
+        elif is_of_files and backfill.is_looked_through and not self.broker.count_messages().get(BACKFILL):
+            self._change(backfill, BackfillState.DONE, None)
 
     def _find_obstacle(self, backfill: Backfill) -> str | None:
         """Why nobody could judge for it: the settings have changed."""
         request = backfill.request
-        assignment = self.assignments.get(request.judge or "")
+        if request.judge is None:
+            return None
+        assignment = self.assignments.get(request.judge)
         if assignment is None:
             return f"no judge {request.judge} is configured any more"
         if assignment.judge.fingerprint != request.fingerprint:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -29,16 +29,18 @@ from ragsonde.judging.llm_chain import LlmChain
 from ragsonde.judging.model_prices import check_prices
 from ragsonde.judging.surroundings import Surroundings
 from ragsonde.judging.table import build_judges
-from ragsonde.judging.wordless import WordlessCache, WordlessJudge
 from ragsonde.pipeline.assignments import Assignment, list_unknown_scorers
 from ragsonde.pipeline.stages import STAGES, Stages
 from ragsonde.plugins import load_formats, load_formulas, load_judge_kinds, load_sink_kinds
+from ragsonde.private_data import build_privacy, build_redaction_counter
+from ragsonde.redaction.covered_judge import CoveredJudge
+from ragsonde.redaction.envelopes import ProtectedParking
+from ragsonde.redaction.wordless import WordlessJudge
 from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.effective import hash_settings
 from ragsonde.sinks.exporting import ExportingSink
 from ragsonde.sinks.table import build_exports
-from ragsonde.storage.assessment_cache import PostgresAssessmentCache
 from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.check_runs import PostgresCheckStore
 from ragsonde.storage.engine import build_engine, ping
@@ -65,6 +67,10 @@ if TYPE_CHECKING:
     from ragsonde.scoring.scorer import Scorer
     from ragsonde.settings import Settings
     from ragsonde.sinks.outbox import Outbox
+
+
+TRUSTED_SECONDS = 1.0
+"""A ping costs a fifth of a short transaction; a worker, whose guard tries again, can do without most."""
 
 
 class SystemClock:
@@ -116,7 +122,7 @@ def build_worker(
     clock, consumption, stopping = clock or SystemClock(), Consumption(), threading.Event()
     scorers = build_scorers(settings.scorers, formulas=load_formulas())
     limits = settings.message_limits
-    engine = build_engine(database_url, application_name="ragsonde-worker")
+    engine = build_engine(database_url, application_name="ragsonde-worker", trusted_seconds=TRUSTED_SECONDS)
     check_prices(settings.judges)
     judge_states = PostgresJudgeStates(engine, clock=clock)
     judges = build_judges(
@@ -130,7 +136,11 @@ def build_worker(
     )
     series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
-    parking = PostgresParkingStore(engine, clock=clock)
+    privacy = replace(
+        build_privacy(settings, engine=engine, clock=clock),
+        on_redacted=build_redaction_counter(settings, series),
+    )
+    parking = ProtectedParking(PostgresParkingStore(engine, clock=clock), privacy=privacy, limits=limits)
     prometheus = PrometheusSink(series, clock=clock, fingerprints=fingerprints)
     exports = build_exports(
         settings.score_sinks,
@@ -155,7 +165,8 @@ def build_worker(
     asked: Mapping[str, Judge] = judges
     if texts.keep is StoredTexts.NONE:
         asked = {name: WordlessJudge(judge) for name, judge in judges.items()}
-    cache = PostgresAssessmentCache(engine)
+    if privacy.redaction is not None:
+        asked = {name: CoveredJudge(judge, privacy.redaction) for name, judge in asked.items()}
     stages = Stages(
         scorers=scorers,
         assignments=build_assignments(settings, scorers=scorers, judges=asked),
@@ -164,7 +175,6 @@ def build_worker(
             clock=clock,
             configured={options.name: options.sample for options in settings.judges},
         ),
-        cache=WordlessCache(cache) if texts.keep is StoredTexts.NONE else cache,
         budgets=PostgresBudgets(
             engine,
             clock=clock,
@@ -194,6 +204,7 @@ def build_worker(
         formats=load_formats(),
         mappings=Mappings(settings.extraction),
         resolver=UserCodeResolver(settings.extraction, limits=limits),
+        privacy=privacy,
         limits=limits,
         retention_days=settings.retention_days.trace,
         deadline_seconds=settings.deadline_seconds,

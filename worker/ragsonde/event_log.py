@@ -8,14 +8,22 @@ import sys
 import traceback
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ragsonde_schemas.errors import RagsondeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ExcInfo: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 _STANDARD_FIELDS = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _QUIET_LOGGERS = ("amqp", "kombu", "celery", "alembic", "httpx", "httpcore", "openai", "LiteLLM")
+
+
+LONGEST_FIELD = 2_000
+LONGEST_TRACEBACK = 20_000
+"""Characters: what a producer, a provider or a driver says may be of any length, a line of the log is not."""
 
 
 class JsonFormatter(logging.Formatter):
@@ -27,8 +35,8 @@ class JsonFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "event": record.getMessage(),
-            **find_fields(record),
+            "event": cut(record.getMessage(), LONGEST_FIELD),
+            **{name: _cut_field(value) for name, value in find_fields(record).items()},
         }
         if record.exc_info:
             event["traceback"] = format_traceback(record.exc_info)
@@ -41,9 +49,29 @@ class TextFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The event as text; a traceback follows on its own lines."""
         time = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
-        fields = "".join(f" {name}={escape(str(value))}" for name, value in find_fields(record).items())
-        line = f"{time} {record.levelname.lower()} {record.getMessage()}{fields}"
+        fields = "".join(
+            f" {name}={escape(str(_cut_field(value)))}" for name, value in find_fields(record).items()
+        )
+        line = f"{time} {record.levelname.lower()} {cut(record.getMessage(), LONGEST_FIELD)}{fields}"
         return f"{line}\n{format_traceback(record.exc_info)}" if record.exc_info else line
+
+
+class CoveringFormatter(logging.Formatter):
+    """As another formatter, and what may not be kept is taken out of each line.
+
+    Args:
+        inner: writes the event.
+        cover: from a text to the text that may be kept.
+    """
+
+    def __init__(self, inner: logging.Formatter, cover: Callable[[str], str]) -> None:
+        super().__init__()
+        self._inner = inner
+        self._cover = cover
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The event as the other formatter writes it, covered."""
+        return self._cover(self._inner.format(record))
 
 
 def escape(text: str) -> str:
@@ -54,6 +82,14 @@ def escape(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in text)
+
+
+def cut(text: str, longest: int) -> str:
+    """The text, or its beginning and its end where it is longer, with how much is left out between them."""
+    if len(text) <= longest:
+        return text
+    half = longest // 2
+    return f"{text[:half]}... {len(text) - 2 * half} characters left out ...{text[-half:]}"
 
 
 def format_traceback(exc_info: ExcInfo) -> str:
@@ -68,7 +104,15 @@ def format_traceback(exc_info: ExcInfo) -> str:
         frames = "".join(traceback.format_tb(error.__traceback__)).rstrip("\n")
         lines[:0] = [frames, f"{type(error).__module__}.{type(error).__qualname__}{words}"]
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    return "\n".join(line for line in lines if line)
+    return cut("\n".join(line for line in lines if line), LONGEST_TRACEBACK)
+
+
+def _cut_field(value: object) -> object:
+    """Numbers stay numbers; what is long in any other form becomes text and is cut."""
+    if isinstance(value, bool | int | float) or value is None:
+        return value
+    text = value if isinstance(value, str) else str(value)
+    return value if len(text) <= LONGEST_FIELD else cut(text, LONGEST_FIELD)
 
 
 def find_fields(record: logging.LogRecord) -> dict[str, object]:
@@ -76,15 +120,17 @@ def find_fields(record: logging.LogRecord) -> dict[str, object]:
     return {name: value for name, value in vars(record).items() if name not in _STANDARD_FIELDS}
 
 
-def set_up_logging(*, level: str, log_format: str) -> None:
+def set_up_logging(*, level: str, log_format: str, cover: Callable[[str], str] | None = None) -> None:
     """Sends events to stderr; libraries speak from warning on.
 
     Args:
         level: least severe event of ours: debug, info, warning, error.
         log_format: `json` or `text`.
+        cover: takes out of a line what may not be kept; None: nothing is to be.
     """
     destination = logging.StreamHandler(sys.stderr)
-    destination.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
+    formatter = JsonFormatter() if log_format == "json" else TextFormatter()
+    destination.setFormatter(formatter if cover is None else CoveringFormatter(formatter, cover))
     logging.basicConfig(level=level.upper(), handlers=[destination], force=True)
     for name in _QUIET_LOGGERS:
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))

@@ -29,6 +29,7 @@ RETRY_SECONDS = 15.0
 GRACE_SECONDS = 3.0
 """Every job may be cut off anywhere: it commits or publishes in one step, or the next run does it again."""
 _TURN_SECONDS = 0.25
+_REST_OF_LOOKING = 9.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,14 @@ class Job:
     def retry_seconds(self) -> float:
         """Pause after a failure: an hourly job must not leave its work for an hour when Postgres was away."""
         return min(self.interval_seconds, RETRY_SECONDS)
+
+    def choose_pause(self, *, took_seconds: float, has_succeeded: bool) -> float:
+        """Seconds until the next run; a job that only looks keeps Postgres busy a tenth of the time at most.
+
+        So what counts the rows of a day is done less often when a day has millions.
+        """
+        pause = self.interval_seconds if has_succeeded else self.retry_seconds
+        return pause if self.is_exclusive else max(pause, _REST_OF_LOOKING * took_seconds)
 
 
 class Monitor:
@@ -115,8 +124,10 @@ class Monitor:
 
     def _repeat(self, job: Job) -> None:
         while not self.is_stopping:
+            begun = self._clock.monotonic()
             has_succeeded = self._attempt(job)
-            self._stopping.wait(job.interval_seconds if has_succeeded else job.retry_seconds)
+            took = self._clock.monotonic() - begun
+            self._stopping.wait(job.choose_pause(took_seconds=took, has_succeeded=has_succeeded))
 
     def _attempt(self, job: Job) -> bool:
         begun = self._clock.monotonic()

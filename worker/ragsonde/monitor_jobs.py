@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from ragsonde.exposition.series import LEDGER_EVALUATIONS, OPEN_TRACES, QUEUE_MESSAGES, SWEPT
 from ragsonde.intake.topology import WORK
 from ragsonde.monitor import Job
+from ragsonde.storage.far_times import bring_near
 from ragsonde.storage.ledger import count_states
 from ragsonde.storage.sweeping import count_open, take_due, take_due_records
 
@@ -22,10 +24,12 @@ if TYPE_CHECKING:
     from ragsonde.intake.work_message import WorkKey
     from ragsonde.ports import Clock
 
-SWEEPER, QUEUES, LEDGER = "sweeper", "queues", "ledger"
+logger = logging.getLogger(__name__)
+
+SWEEPER, QUEUES, LEDGER, FAR_TIMES = "sweeper", "queues", "ledger", "far_times"
 ASSEMBLY, GATHERED = "assembly", "gathered"
 LEDGER_SPAN = timedelta(hours=24)
-JOB_NAMES = (SWEEPER, ASSEMBLY, QUEUES, LEDGER, GATHERED)
+JOB_NAMES = (SWEEPER, FAR_TIMES, ASSEMBLY, QUEUES, LEDGER, GATHERED)
 
 
 class Broker(Protocol):
@@ -63,6 +67,7 @@ class MonitorOptions:
 
     queued_for_seconds: int
     sweep_seconds: float = 5.0
+    far_times_seconds: float = 60.0
     sweep_batch: int = 500
     sweep_queue_limit: int = 5_000
     assembly_seconds: float = 1.0
@@ -96,6 +101,7 @@ class Chores:
         options = self.options
         return (
             Job(name=SWEEPER, interval_seconds=options.sweep_seconds, run=self.sweep),
+            Job(name=FAR_TIMES, interval_seconds=options.far_times_seconds, run=self.bring_near),
             Job(name=ASSEMBLY, interval_seconds=options.assembly_seconds, run=self.close_traces),
             Job(
                 name=QUEUES, interval_seconds=options.queue_seconds, run=self.count_queues, is_exclusive=False
@@ -127,6 +133,16 @@ class Chores:
             queue_limit=self.options.sweep_queue_limit,
             tell=lambda published: self.series.add(SWEPT, published),
         )
+
+    def bring_near(self) -> None:
+        """Makes due now what a clock that ran ahead has put off for weeks.
+
+        Raises:
+            DatabaseLostError: nothing was changed, or it is not known.
+        """
+        changed = bring_near(self.engine, now=self.clock.now())
+        if changed:
+            logger.warning("far_times_brought_near", extra={"rows": changed})
 
     def close_traces(self) -> None:
         """Publishes the keys of gathered traces that are due, or whose worker's lease is over.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,14 +13,17 @@ from celery.worker import state as worker_state
 from pydantic import ValidationError
 
 from ragsonde.intake.delivery_guard import PatienceEndedError, StoppingError
-from ragsonde.intake.trace_consumer import BURY, EVALUATE, INGEST
-from ragsonde.intake.work_message import read_key, wrap_key
+from ragsonde.intake.trace_consumer import BURY, EVALUATE, INGEST, INGEST_FILE
+from ragsonde.intake.work_message import read_backfill, read_key, wrap_key
 from ragsonde.pipeline.checking import check
 from ragsonde.pipeline.closing import close_record
 from ragsonde.pipeline.evaluate_trace import evaluate, ingest
+from ragsonde.pipeline.message_account import MessageAccount
+from ragsonde.redaction.envelopes import name_harmlessly
 from ragsonde_schemas.check import CheckKey
 from ragsonde_schemas.errors import ParkReason
 from ragsonde_schemas.evaluation import EvaluationKey
+from ragsonde_schemas.ledger import MessageEnd
 from ragsonde_schemas.open_record import OpenRecordKey
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ def register_tasks(
     guard: DeliveryGuard,
     in_flight: Callable[[], AbstractContextManager[None]],
 ) -> None:
-    """Adds the three tasks to the app: ingest, evaluate and, for dead letters, bury.
+    """Adds the tasks to the app: ingest, of producers and of a backfill's files, evaluate, and bury.
 
     Args:
         app: Celery's.
@@ -52,9 +55,19 @@ def register_tasks(
     """
     work = _Work(stages=stages, guard=guard)
 
-    def take_message(envelope: Envelope) -> None:
-        with in_flight(), _unacked_when_stopping():
-            guard.run_ingest(envelope, partial(ingest, envelope, stages, run=work.evaluate))
+    def take_message(envelope: Envelope, *, backfill_id: int | None = None) -> None:
+        envelope = name_harmlessly(envelope, stages.privacy)
+        account = MessageAccount(stages.sink)
+        path = replace(stages, backfill_id=backfill_id)
+        with in_flight(), _unacked_when_stopping(on_return=lambda: account.close(MessageEnd.RETURNED)):
+            work_off = partial(ingest, envelope, path, run=work.guard_evaluation, account=account)
+            guard.run_ingest(envelope, work_off)
+            # what ingest did not settle the guard has parked
+            account.close(MessageEnd.PARKED)
+
+    def take_file(envelope: Envelope) -> None:
+        number, envelope = read_backfill(envelope)
+        take_message(envelope, backfill_id=number)
 
     def take_work(envelope: Envelope) -> None:
         with in_flight(), _unacked_when_stopping():
@@ -67,11 +80,13 @@ def register_tasks(
                 work.run(envelope, key)
 
     def take_dead_letter(envelope: Envelope) -> None:
+        envelope = name_harmlessly(envelope, stages.privacy)
         message = f"dead-lettered by the broker: {envelope.headers.get('x-death', 'no x-death header')}"
         with in_flight(), _unacked_when_stopping():
             guard.park(envelope, reason=ParkReason.DEAD_LETTER, message=message)
 
     app.task(name=INGEST, shared=False)(take_message)
+    app.task(name=INGEST_FILE, shared=False)(take_file)
     app.task(name=EVALUATE, shared=False)(take_work)
     app.task(name=BURY, shared=False)(take_dead_letter)
 
@@ -93,7 +108,10 @@ class _Work:
                 self.evaluate(key)
 
     def evaluate(self, key: EvaluationKey) -> None:
-        self.guard.run_work(wrap_key(key), partial(evaluate, key, self.stages))
+        self.guard_evaluation(key, partial(evaluate, key, self.stages))
+
+    def guard_evaluation(self, key: EvaluationKey, work: Callable[[], None]) -> None:
+        self.guard.run_work(wrap_key(key), work)
 
     def close(self, key: OpenRecordKey) -> None:
         for evaluation in close_record(key, self.stages):
@@ -101,11 +119,13 @@ class _Work:
 
 
 @contextmanager
-def _unacked_when_stopping() -> Iterator[None]:
+def _unacked_when_stopping(on_return: Callable[[], None] = lambda: None) -> Iterator[None]:
     try:
         yield
     except StoppingError as error:
+        on_return()
         raise Reject(str(error), requeue=True) from error
     except PatienceEndedError as error:
+        on_return()
         worker_state.should_stop = os.EX_TEMPFAIL
         raise Reject(str(error), requeue=True) from error

@@ -22,6 +22,7 @@ from ragsonde.storage.partitions import (
 from ragsonde.storage.table_sizes import read_database_time
 from ragsonde.storage.text_dropping import drop_texts
 from ragsonde.storage.text_keeping import StoredTexts, TextRule
+from ragsonde.storage.tombstones import drop_expired_tombstones
 from ragsonde_schemas.errors import RagsondeError
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class Upkeep:
         dropped = drop_expired(self.engine, today=self.clock.now().date(), retention=self.retention_days)
         if dropped:
             logger.info("partitions_dropped", extra={"partitions": dropped})
+        drop_expired_tombstones(self.engine, now=self.clock.now())
 
     def drop_texts(self) -> None:
         """Drops the texts that nothing waits for and the rule does not keep."""

@@ -311,12 +311,20 @@ def test_batches_hold_each_evaluation_once_whatever_their_size(
 def test_a_batch_is_stored_whole_or_not_at_all(own_engine, stores):  # noqa: ARG001
     (batch,) = read_evaluations(own_engine, EvaluationFilter(), days=(NOON.date(),), batch_size=9)
     rows = read_rows(own_engine)
-    broken = batch[-1].model_copy(update={"key": batch[-1].key.model_copy(update={"revision": 10**9})})
-    with pytest.raises(Exception, match=r"smallint|out of range") as failed:
+    broken = batch[-1].model_copy(update={"key": batch[-1].key.model_copy(update={"judge": "l\0"})})
+    with pytest.raises(Exception, match="NUL") as failed:
         store(own_engine, [*batch[:-1], broken])
     assert not isinstance(failed.value, DatabaseLostError)
     assert read_rows(own_engine) == rows
     assert store(own_engine, batch) == Written(new=5, changed=4)
+
+
+def test_of_an_evaluation_that_was_erased_meanwhile_nothing_is_stored(own_engine, stores):  # noqa: ARG001
+    (batch,) = read_evaluations(own_engine, EvaluationFilter(), days=(NOON.date(),), batch_size=9)
+    gone = batch[-1].model_copy(update={"key": batch[-1].key.model_copy(update={"judge": "erased"})})
+    store(own_engine, [gone])
+    with own_engine.connect() as connection:
+        assert "erased" not in connection.execute(text("SELECT judge FROM score")).scalars().all()
 
 
 def test_without_a_first_day_the_newest_seven_that_hold_some_are_read_and_it_is_told(own_engine, capsys):

@@ -1,7 +1,11 @@
-"""A thousand traces through a provider that fails now and then: all are scored or named, none is wrong."""
+"""Traces through a provider that fails now and then: all are scored or named, none is wrong.
+
+CHAOS=long makes it a thousand.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 
 import pytest
@@ -12,7 +16,7 @@ from services.mock_llm_process import running_llm
 
 pytestmark = pytest.mark.integration
 
-TRACES = 1000
+TRACES, FEWEST_OF_A_KIND = (1000, 10) if os.environ.get("CHAOS") == "long" else (300, 1)
 SCORERS = {
     "context_position",
     "context_precision",
@@ -31,7 +35,7 @@ def llm():
 
 @pytest.fixture
 def worker(database_url, llm):
-    judge = make_judge(llm.url, timeout_seconds=2, deadline_seconds=20, circuit={"open_seconds": 0.5})
+    judge = make_judge(llm.url, timeout_seconds=1, deadline_seconds=20, circuit={"open_seconds": 0.5})
     with JudgingWorker(database_url, judge) as running:
         yield running
 
@@ -80,7 +84,7 @@ def judge_with_faults(worker, llm, faults):
         worker.query("SELECT state, count(*) FROM evaluation WHERE trace_id LIKE 't-%%' GROUP BY 1")
     )
     assert set(states) <= {"scored", "failed"}
-    assert states.get("failed", 0) < TRACES / 50
+    assert states.get("failed", 0) < TRACES / 30
     (calls,) = worker.query("SELECT max(calls), max(attempts) FROM evaluation")
     return dict(causes), llm.total - before, calls
 
@@ -89,17 +93,17 @@ def test_rate_limits_errors_timeouts_and_cut_replies(worker, llm):
     faults = {"429@0.1": 0.05, "500": 0.05, "truncate": 0.03, "hang": 0.02}
     causes, calls, (most_calls, most_attempts) = judge_with_faults(worker, llm, faults)
     assert set(causes) <= {"invalid_reply"}
-    assert TRACES * 1.08 < calls < TRACES * 1.3
+    assert TRACES * 1.05 < calls < TRACES * 1.3
     assert most_calls <= 12
     assert most_attempts <= 1
     counts = llm.read_stats()["counts"]
-    assert min(counts[name] for name in ("429", "500", "truncate", "hang")) >= 10
+    assert min(counts[name] for name in ("429", "500", "truncate", "hang")) >= FEWEST_OF_A_KIND
 
 
 def test_replies_that_are_cut_off_refused_or_garbage(worker, llm):
     faults = {"length": 0.04, "refusal": 0.03, "garbage": 0.03}
     causes, calls, (most_calls, most_attempts) = judge_with_faults(worker, llm, faults)
     assert set(causes) <= {"reply_truncated", "refused", "invalid_reply"}
-    assert TRACES * 1.07 < calls < TRACES * 1.2
+    assert TRACES * 1.04 < calls < TRACES * 1.2
     assert most_calls <= 3
     assert most_attempts <= 1

@@ -123,6 +123,21 @@ def test_a_job_rests_for_its_interval_after_a_success():
     assert hourly.count == 1
 
 
+@pytest.mark.parametrize(
+    ("took", "has_succeeded", "is_exclusive", "pause"),
+    [
+        (1, True, False, 60),
+        (20, True, False, 180),
+        (20, False, False, 180),
+        (20, True, True, 60),
+        (20, False, True, SOON),
+    ],
+)
+def test_a_job_that_only_looks_rests_nine_times_as_long_as_it_took(took, has_succeeded, is_exclusive, pause):
+    job = Job(name="one", interval_seconds=60, run=lambda: None, is_exclusive=is_exclusive)
+    assert job.choose_pause(took_seconds=took, has_succeeded=has_succeeded) == pause
+
+
 def test_an_hourly_job_that_failed_is_tried_again_soon():
     watch, runs = Watch(), Runs(failing=DatabaseLostError("Postgres is away"))
     with watch.running(Job(name="one", interval_seconds=3600, run=runs)):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -139,6 +141,26 @@ class TestAway:
             with pytest.raises(DatabaseLostError, match="Postgres is away"):
                 call()
 
+    def test_a_connection_in_use_a_moment_ago_is_trusted_and_told_lost_once(self, database_url):
+        engine = build_engine(database_url, application_name="trusting", trusted_seconds=3600)
+        with pipelined_transaction(engine) as connection:
+            (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone()
+        with psycopg.connect(database_url, autocommit=True) as killer:
+            killer.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        with pytest.raises(DatabaseLostError):
+            ping(engine)
+        ping(engine)
+        engine.dispose()
+
+    def test_a_connection_idle_for_longer_is_replaced_unseen(self, database_url):
+        engine = build_engine(database_url, application_name="trusting", trusted_seconds=0.001)
+        with pipelined_transaction(engine) as connection:
+            (pid,) = connection.execute("SELECT pg_backend_pid()").fetchone()
+        with psycopg.connect(database_url, autocommit=True) as killer:
+            killer.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        ping(engine)
+        engine.dispose()
+
     def test_idle_connections_that_died_are_replaced_unseen(self, stores):
         stores.traces.admit(make_trace(), ())
         kill = text(
@@ -253,6 +275,15 @@ class TestEngine:
         with engine.connect() as connection:
             shown = [connection.execute(text(f"SHOW {name}")).scalar_one() for name in SETTINGS]
         assert shown == ["ragsonde test", "30s", "10s", "UTC"]
+
+    @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="only Linux has it")
+    def test_a_peer_that_takes_a_statement_and_confirms_nothing_is_given_up_after_a_minute(self, engine):
+        with engine.connect() as connection:
+            number = connection.connection.driver_connection.fileno()
+            with socket.socket(fileno=os.dup(number)) as opened:
+                if opened.family == socket.AF_UNIX:
+                    pytest.skip("a unix socket has no network")
+                assert opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 60_000
 
     def test_a_ping_answers_or_tells_the_loss(self, engine):
         ping(engine)

@@ -12,6 +12,7 @@ from alembic import command
 from sqlalchemy import inspect, text
 
 import ragsonde
+from ragsonde.cli.schema_check import require_current_schema
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.migrations import build_config, find_migrations, migrate, schema_state
 from ragsonde.storage.partitions import ensure_partitions
@@ -97,6 +98,32 @@ def test_a_lock_of_a_writer_is_not_waited_for_long(empty_engine, empty_url):
         with pytest.raises(Exception, match="lock timeout"):
             command.downgrade(build_config(empty_engine), "base")
     assert "suspect" in list_tables(empty_engine)
+
+
+def test_a_migration_that_always_had_to_give_way_changes_nothing(empty_engine, empty_url):
+    migrate(empty_url, revision="0003")
+    with empty_engine.connect() as reader, reader.begin():
+        reader.execute(text("SELECT FROM evaluation"))
+        with pytest.raises(DatabaseLostError, match="nothing was changed"):
+            migrate(empty_url, patience_seconds=0)
+    assert schema_state(empty_engine)[0] == "0003"
+
+
+def test_a_newer_schema_is_left_as_it_is_and_an_older_one_refused(empty_engine, empty_url, caplog):
+    migrate(empty_url)
+    for version in ("9999", "0001"):
+        with empty_engine.begin() as connection:
+            connection.execute(
+                text("UPDATE alembic_version SET version_num = :version"), {"version": version}
+            )
+        if version == "9999":
+            migrate(empty_url)
+            require_current_schema(empty_url)
+        else:
+            with pytest.raises(SetupError, match="has schema 0001, expected"):
+                require_current_schema(empty_url)
+        assert schema_state(empty_engine)[0] == version
+    assert caplog.messages == ["schema_is_newer"]
 
 
 def test_the_view_has_the_columns_that_reads_are_written_against(engine):

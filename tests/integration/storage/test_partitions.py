@@ -11,6 +11,7 @@ from sqlalchemy import create_engine, text
 
 from fakes.clock import NOON, FakeClock
 from fakes.evaluations import make_result, make_trace, plan_free, plan_paid
+from ragsonde.storage.engine import LockedOutError
 from ragsonde.storage.partitions import drop_expired, ensure_day, ensure_partitions, list_partitions
 from ragsonde.storage.tables import PARTITIONED
 from ragsonde_schemas.envelope import Envelope
@@ -115,7 +116,7 @@ class TestOnDemand:
         assert list_names(stores.engine) == set()
 
     def test_a_violated_constraint_is_no_missing_partition(self, stores):
-        planned = plan_paid().model_copy(update={"fingerprint": None})
+        planned = plan_paid(EvaluationState.SAMPLED_OUT).model_copy(update={"fingerprint": None})
         with pytest.raises(Exception, match="null value"):
             stores.traces.admit(make_trace(), (planned,))
 
@@ -164,6 +165,20 @@ class TestDropping:
         cut_off_detaching(own_engine, "score_20260615")
         assert drop_expired(own_engine, today=TODAY, retention={}) == ["score_20260615"]
         assert "score_20260615" not in list_names(own_engine, attached_only=False)
+
+    def test_a_long_read_delays_its_table_alone_and_sees_what_it_began_with(self, stores):
+        stores.traces.admit(make_trace(), (plan_free(),))
+        hasty = create_engine(stores.engine.url, connect_args={"options": "-c lock_timeout=300ms"})
+        count = text("SELECT count(*) FROM assessment")
+        retention = {"score": 7, "assessment": 7}
+        with stores.engine.connect() as reader, reader.begin():
+            assert reader.execute(count).scalar_one() == 1
+            with pytest.raises(LockedOutError):
+                drop_expired(hasty, today=TODAY + timedelta(days=8), retention=retention)
+            assert "score_20260615" not in list_names(stores.engine, attached_only=False)
+        dropped = drop_expired(hasty, today=TODAY + timedelta(days=8), retention=retention)
+        hasty.dispose()
+        assert dropped == ["assessment_20260615"]
 
     def test_a_partition_detached_and_left_is_dropped_by_the_next(self, own_engine):
         ensure_day(own_engine, day=TODAY)

@@ -256,6 +256,15 @@ def test_a_trace_that_was_not_stored_is_a_duplicate_and_nothing_else(board, kind
         assert board.read(name) == {}, name
 
 
+def test_a_trace_that_was_erased_is_filtered_and_neither_a_duplicate_nor_anything_else(board):
+    board.sink.on_admitted(
+        make_trace(), admit("forgotten"), [plan(finish(make_score()), EvaluationState.SCORED)]
+    )
+    assert board.read("traces_filtered_total") == {labelled(cause="forgotten"): 1}
+    for name in ("duplicates_total", "score_count", "evaluations_total", "extraction_total"):
+        assert board.read(name) == {}, name
+
+
 def test_a_revision_counts_the_scores_it_replaces(board):
     board.sink.on_admitted(make_trace(), admit("revision", superseded=5), [])
     assert board.total("scores_superseded_total") == 5
@@ -435,3 +444,16 @@ def test_a_stored_trace_with_suspected_texts_counts_once_in_its_place(board, kin
     board.sink.on_admitted(trace, admit(kind), ())
     board.sink.on_admitted(make_trace(), admit(kind), ())
     assert board.read("suspected_injection_total") == ({labelled(**PLACE): count} if count else {})
+
+
+def test_what_a_backfill_ended_is_counted_apart_and_in_no_series_of_scores(board):
+    board.sink.on_backfilled(make_trace(), make_key(), finish(make_score(0.2, passed=False)))
+    result = finish(make_score(0.4))
+    born = plan(result, result.state).model_copy(update={"backfill_id": 7})
+    board.sink.on_admitted(make_trace(), admit(), (born,))
+    assert board.read("backfilled_total") == {
+        labelled(judge=GPT, state="scored"): 1,
+        labelled(judge=LEXICAL, state="scored"): 1,
+    }
+    for name in ("score_count", "evaluations_total", "unscored_total", "end_to_end_seconds_count"):
+        assert board.read(name) == {}

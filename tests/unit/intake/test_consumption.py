@@ -77,3 +77,15 @@ def test_a_loop_that_stands_still_is_dead_and_one_that_reconnects_is_not(monkeyp
     state.on_connecting()
     assert state.is_alive
     assert not state.is_connected
+
+
+def test_a_process_that_stops_takes_nothing_more_though_its_loop_still_turns():
+    state, loop = Consumption(), Loop()
+    loop.is_consuming = False
+    state.on_consuming(loop)
+    state.on_stopping()
+    loop.turn()
+    state.on_database(False)
+    state.on_database(True)
+    loop.turn()
+    assert not loop.is_consuming

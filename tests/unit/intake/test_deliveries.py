@@ -69,3 +69,20 @@ def test_two_bodies_with_the_same_message_id_have_different_keys():
 def test_redelivery_is_what_the_broker_says():
     assert read(delivery_info={"redelivered": True}).redelivered
     assert not read(headers={"redelivered": True}).redelivered
+
+
+@pytest.mark.parametrize(
+    ("deaths", "queue"),
+    [
+        ([{"queue": "ragsonde.work", "reason": "delivery_limit"}, {"queue": "older"}], "ragsonde.work"),
+        ([], "ragsonde.traces.dead"),
+        ("forged", "ragsonde.traces.dead"),
+        ([{"reason": "rejected"}], "ragsonde.traces.dead"),
+        (None, "ragsonde.traces.dead"),
+    ],
+)
+def test_a_dead_letter_is_of_the_queue_in_which_it_died(deaths, queue):
+    message = Message(body=b"{}", headers={"x-death": deaths})
+    dead = read_envelope(message, queue="ragsonde.traces.dead", received_at=NOW, max_body_bytes=99)
+    assert dead.queue == queue
+    assert read(headers={"x-death": deaths}).queue == "ragsonde.traces"

@@ -89,3 +89,11 @@ def test_an_exception_leaves_the_lock_free():
             _ = 1 / 0
     with isolation.hold(alone=True):
         assert isolation._is_alone
+
+
+def test_it_is_told_where_something_cannot_be_alone_inside_of_shared_work():
+    isolation = ThreadIsolation()
+    with isolation.hold(alone=False) as is_shared, isolation.hold(alone=True) as is_alone:
+        assert (is_shared, is_alone) == (True, False)
+    with isolation.hold(alone=True), isolation.hold(alone=True) as is_alone:
+        assert is_alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import logging
 import os
@@ -73,6 +74,33 @@ def test_a_proxy_is_told_that_it_is_a_judge_who_asks(llm):
     judge_at(llm).assess(make_trace(), ASPECTS)
     assert llm.calls[0].tags == JUDGE_CALL_TAG
     assert "metadata" not in llm.calls[0].request, "providers refuse keys that they do not know"
+
+
+def test_nothing_of_a_call_is_kept_for_the_next_one(llm, monkeypatch):
+    """litellm notes the times of all calls that one dictionary of metadata has seen: it would only grow."""
+    seen, ask = [], load_litellm().module.completion
+
+    def complete(**request):
+        seen.append(request["metadata"])
+        return ask(**request)
+
+    monkeypatch.setattr(load_litellm().module, "completion", complete)
+    judge = judge_at(llm)
+    for _ in range(3):
+        judge.assess(make_trace(), ASPECTS)
+    assert [len(metadata.get("llm_api_timing_windows", ())) for metadata in seen] == [1, 1, 1]
+
+
+def test_nothing_is_prepared_for_callbacks_and_the_cost_is_known_all_the_same(llm, monkeypatch):
+    logging_module = importlib.import_module("litellm.litellm_core_utils.litellm_logging")
+    prepared = []
+    monkeypatch.setattr(
+        logging_module.Logging, "success_handler", lambda *args, **_: prepared.append(args), raising=True
+    )
+    assessment = judge_at(llm, model="openai/gpt-4o-mini").assess(make_trace(), ASPECTS)
+    load_litellm().module.utils.executor.submit(int).result(timeout=10)  # what was handed to it is done
+    assert prepared == []
+    assert assessment.calls[0].cost_usd > 0
 
 
 def test_every_aspect_can_be_asked_in_one_call(llm):

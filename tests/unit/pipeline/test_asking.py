@@ -87,7 +87,7 @@ def test_one_that_waited_two_hours_for_its_hour_is_shed():
 def test_verdicts_given_earlier_for_the_same_content_are_taken_and_reserve_nothing():
     judge, budgets, stages, key = start()
     needs = frozenset().union(*(scorer.needs | scorer.optional for scorer in stages.scorers))
-    stages.cache.kept["f" * 16, make_trace().content_hash] = FakeJudge().assess(make_trace(), needs)
+    stages.traces.kept["f" * 16, make_trace().content_hash] = FakeJudge().assess(make_trace(), needs)
     evaluate(key, stages)
     result = stages.traces.evaluations[key].result
     assert (judge.asked, budgets.asked) == ([], [])
@@ -98,7 +98,7 @@ def test_verdicts_given_earlier_for_the_same_content_are_taken_and_reserve_nothi
 @pytest.mark.parametrize("kept", [Assessment(), Assessment(missing=())])
 def test_verdicts_that_lack_an_aspect_asked_for_now_are_not_enough(kept):
     judge, _, stages, key = start(Reservation.HELD)
-    stages.cache.kept["f" * 16, make_trace().content_hash] = kept
+    stages.traces.kept["f" * 16, make_trace().content_hash] = kept
     evaluate(key, stages)
     assert len(judge.asked) == 1
     assert stages.sink.of("on_cache_read") == [(key, False)]
@@ -108,7 +108,7 @@ def test_verdicts_about_a_part_of_the_trace_are_not_enough():
     judge, _, stages, key = start(Reservation.HELD)
     needs = frozenset().union(*(scorer.needs | scorer.optional for scorer in stages.scorers))
     whole = FakeJudge().assess(make_trace(), needs)
-    stages.cache.kept["f" * 16, make_trace().content_hash] = whole.model_copy(update={"truncated": True})
+    stages.traces.kept["f" * 16, make_trace().content_hash] = whole.model_copy(update={"truncated": True})
     evaluate(key, stages)
     assert len(judge.asked) == 1
     assert stages.sink.of("on_cache_read") == [(key, False)]

@@ -22,7 +22,7 @@ def evaluate_with(config, *, given_for):
     stages = make_stages(judge, scorers=config)
     earlier = FakeJudge(rubrics=list_rubrics(build_scorers(given_for)))
     kept = earlier.assess(make_trace(), frozenset({Aspect.RUBRICS}))
-    stages.cache.kept[judge.fingerprint, make_trace().content_hash] = kept
+    stages.traces.kept[judge.fingerprint, make_trace().content_hash] = kept
     ingest(make_envelope(), stages)
     assert states(stages) == {"gpt": "scored"}
     return judge

@@ -31,7 +31,13 @@ def test_a_message_is_scored_by_every_judge_in_one_go():
     stages = make_stages(free(), paid())
     ingest(make_envelope(), stages)
     assert states(stages) == {"lexical": "scored", "gpt": "scored"}
-    assert stages.sink.names() == ["on_received", "on_admitted", "on_cache_read", "on_finished"]
+    assert stages.sink.names() == [
+        "on_received",
+        "on_admitted",
+        "on_settled",
+        "on_cache_read",
+        "on_finished",
+    ]
 
 
 def test_the_same_message_again_is_a_duplicate_and_costs_nothing():
@@ -146,9 +152,9 @@ def test_a_fault_in_one_evaluation_does_not_keep_the_other_judges_waiting():
     failing, other = paid(ZeroDivisionError()), FakeJudge("other", is_free=False, fingerprint="c" * 16)
     stages, failed = make_stages(failing, other), []
 
-    def run(key):
+    def run(key, work):
         try:
-            evaluate(key, stages)
+            work()
         except ZeroDivisionError:
             failed.append(key.judge)
 
@@ -181,6 +187,6 @@ def test_junk_is_parked_with_its_reason_and_counted(body, reason):
     stages = make_stages(free())
     ingest(make_envelope(body), stages)
     assert [parked.reason for parked in stages.parking.parked] == [reason]
-    assert stages.sink.names() == ["on_received", "on_parked"]
+    assert stages.sink.names() == ["on_received", "on_parked", "on_settled"]
     assert stages.sink.of("on_received") == [("unknown",)]
     assert stages.traces.evaluations == {}

@@ -124,7 +124,7 @@ def test_in_the_span_buffer(method, monkeypatch):
     assert states(stages) == {"lexical": "scored", "gpt": "scored"}
 
 
-@pytest.mark.parametrize("method", ["admit", "claim", "finish"])
+@pytest.mark.parametrize("method", ["admit", "finish"])
 def test_in_the_store(method, monkeypatch):
     stages, envelope = make(), make_envelope()
     with monkeypatch.context() as planted:
@@ -134,6 +134,18 @@ def test_in_the_store(method, monkeypatch):
     stages.clock.advance(151)  # the lease of what was claimed is over
     run(stages, come_again(envelope))
     assert states(stages) == {"lexical": "scored", "gpt": "scored"}
+
+
+def test_in_the_claim_of_a_second_judges_evaluation(monkeypatch):
+    judges = [FakeJudge(name, is_free=False, fingerprint=name[0] * 16) for name in ("bard", "claude")]
+    stages, envelope = make_stages(*judges), make_envelope()
+    with monkeypatch.context() as planted:
+        planted.setattr(stages.traces, "claim", explode)
+        run(stages, envelope)
+    assert_parked_once(stages, queue=WORK)
+    assert states(stages) == {"bard": "scored", "claude": "waiting"}
+    run(stages, envelope)
+    assert states(stages) == {"bard": "scored", "claude": "scored"}
 
 
 @pytest.mark.parametrize("judge", ["lexical", "gpt"])

@@ -125,5 +125,7 @@ def test_a_message_that_is_parked_already_is_told_apart():
     stages = make_stages(FakeJudge("lexical"))
     for _ in range(2):
         ingest(make_envelope(b"{"), stages)
-    assert stages.sink.names() == ["on_received", "on_parked", "on_received", "on_parked_again"]
+    assert [name for name in stages.sink.names() if name != "on_settled"] == [
+        *("on_received", "on_parked", "on_received", "on_parked_again")
+    ]
     assert stages.sink.of("on_parked_again") == [(ParkReason.INVALID_JSON,)]

@@ -50,7 +50,7 @@ def test_while_it_waits_for_its_turn_nothing_is_counted(unfinished, is_alone):
 
 def test_a_suspect_that_comes_up_in_shared_work_is_left_to_the_sweeper():
     stages = make_stages(judge := FakeJudge("gpt", is_free=False))
-    ingest(make_envelope(), stages, run=lambda _key: None)
+    ingest(make_envelope(), stages, run=lambda *_: None)
     (key,) = stages.traces.evaluations
     stages.traces.claim(key)
     stages.clock.advance(151)

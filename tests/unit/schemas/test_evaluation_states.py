@@ -1,6 +1,6 @@
 from itertools import product
 
-from ragsonde_schemas.evaluation import TRANSITIONS, EvaluationState
+from ragsonde_schemas.evaluation import LEFT_OUT, REOPENINGS, TRANSITIONS, EvaluationState
 
 DESIGNED = """
 waiting -> running
@@ -26,3 +26,11 @@ def test_the_map_holds_the_designed_transitions_and_no_other():
         if target in TRANSITIONS[source]
     }
     assert found == read_designed()
+
+
+def test_what_has_ended_is_begun_anew_by_a_backfill_or_a_person_and_by_no_run():
+    waiting = frozenset({EvaluationState.WAITING})
+    assert {EvaluationState.SAMPLED_OUT: waiting, EvaluationState.SHED: waiting} == LEFT_OUT
+    for state in (*LEFT_OUT, *REOPENINGS):
+        assert EvaluationState.WAITING not in TRANSITIONS[state]
+    assert not LEFT_OUT.keys() & REOPENINGS.keys()

@@ -53,6 +53,8 @@ OF_ONE_PROCESS = {
     "receiver": '{"token": "s3cret"}',
     "score_sinks": '[{"kind": "webhook", "url": "http://127.0.0.1/"}]',
     "threads": "3",
+    "user_key": "0123456789abcdef",
+    "user_key_file": "key",
 }
 OF_THE_DEPLOYMENT = {
     "assembly": '{"quiet_seconds": 7}',
@@ -63,8 +65,11 @@ OF_THE_DEPLOYMENT = {
     "judges": json.dumps([GPT]),
     "max_body_bytes": "1000",
     "queues": "other",
+    "redaction": '{"patterns": ["email"]}',
     "retention_days": '{"judge_reply": 1}',
     "scorers": '{"context_position": {}}',
+    "store_text": "none",
+    "user_id_names": "app.customer",
 }
 
 

@@ -22,6 +22,7 @@ class Options(NamedTuple):
     queues: tuple[str, ...] = ("ragsonde.traces",)
     prefetch_multiplier: int = 2
     max_body_bytes: int = 4096
+    judges: tuple = ()
 
 
 BOTH = {
@@ -48,6 +49,7 @@ BOTH = {
     "worker_hijack_root_logger": False,
     "worker_redirect_stdouts": False,
     "ragsonde_max_body_bytes": 4096,
+    "ragsonde_backfill_places": 3,
 }
 ONE = {
     RABBITMQ: {"broker_heartbeat": 30, "broker_transport_options": {"confirm_publish": True}},

@@ -3,7 +3,7 @@ import logging
 
 import pytest
 
-from ragsonde.event_log import JsonFormatter, TextFormatter, format_traceback
+from ragsonde.event_log import JsonFormatter, TextFormatter, cut, format_traceback
 from ragsonde_schemas.errors import DatabaseLostError
 
 
@@ -50,3 +50,27 @@ def test_a_traceback_shows_the_place_and_our_own_words_but_no_content(formatter)
 def test_the_first_error_of_a_chain_comes_first():
     shown = format_traceback(raise_and_catch())
     assert shown.index("ValueError") < shown.index("DatabaseLostError")
+
+
+@pytest.mark.parametrize("formatter", [JsonFormatter(), TextFormatter()])
+def test_a_line_is_of_bounded_length_whatever_a_producer_or_a_driver_says(formatter):
+    record = logging.makeLogRecord(
+        {
+            "msg": "m" * 50_000,
+            "levelname": "INFO",
+            "trace_id": "t" * 1_000_000,
+            "problems": ["p" * 1_000_000],
+            "count": 7,
+        }
+    )
+    line = formatter.format(record)
+    assert len(line) < 10_000
+    assert "998000 characters left out" in line
+    assert "7" in line
+
+
+def test_what_is_cut_keeps_its_beginning_and_its_end():
+    assert cut("a" * 10 + "b" * 100 + "c" * 10, 20) == (
+        "a" * 10 + "... 100 characters left out ..." + "c" * 10
+    )
+    assert cut("short", 20) == "short"

@@ -14,6 +14,7 @@ from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.extraction.table import build_trace
 from ragsonde.pipeline.reading import find_all
 from ragsonde.plugins import load_formats
+from ragsonde.redaction.findings import redact_findings
 from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.settings.origin import join_path
 from ragsonde.settings.problems import list_problems
@@ -22,7 +23,8 @@ from ragsonde_schemas.errors import ConfigError
 if TYPE_CHECKING:
     from ragsonde.decoding.formats import Formats
     from ragsonde.decoding.limits import DecodingLimits
-    from ragsonde.ports import Resolver
+    from ragsonde.extraction.findings import Findings
+    from ragsonde.ports import Redaction, Resolver
     from ragsonde.settings.origin import KeyPath
     from ragsonde_schemas.decoded import Receipt, Record
     from ragsonde_schemas.trace import Trace
@@ -39,11 +41,13 @@ class Rules:
         formats: in which messages may come.
         mappings: the user's paths to fields.
         resolver: runs the user's functions.
+        redaction: what is taken out of texts; None: nothing.
     """
 
     formats: Formats
     mappings: Mappings
     resolver: Resolver
+    redaction: Redaction | None = None
 
     def read(self, record: Record, *, receipt: Receipt) -> tuple[Trace, ...]:
         """The traces in a record; none where it is a call of our own judge.
@@ -52,20 +56,27 @@ class Rules:
             DecodeError: OVER_LIMIT where the contexts hold more sentences than can be judged.
         """
         return tuple(
-            build_trace(found, receipt=receipt, retention_days=_ALL_TIMES_DAYS)
+            build_trace(self._redact(found), receipt=receipt, retention_days=_ALL_TIMES_DAYS)
             for found in find_all(record, mappings=self.mappings, resolver=self.resolver)
             if not found.is_judge_call
         )
 
+    def _redact(self, found: Findings) -> Findings:
+        return found if self.redaction is None else redact_findings(found, self.redaction).value
+
 
 def build_rules(
-    extraction: Sequence[ExtractionOptions] = (), *, limits: DecodingLimits | None = None
+    extraction: Sequence[ExtractionOptions] = (),
+    *,
+    limits: DecodingLimits | None = None,
+    redaction: Redaction | None = None,
 ) -> Rules:
     """The rules of the setting `extraction`, with the formats of installed packages.
 
     Args:
         extraction: the setting.
         limits: of what a function may give; None: of a message, by the settings' defaults.
+        redaction: of the settings.
 
     Raises:
         ConfigError: a path does not compile, a function cannot be imported, two formats share a name.
@@ -74,6 +85,7 @@ def build_rules(
         formats=load_formats(),
         mappings=Mappings(extraction),
         resolver=UserCodeResolver(extraction, limits=limits),
+        redaction=redaction,
     )
 
 

@@ -16,6 +16,7 @@ from ragsonde.plugins import load_formulas
 from ragsonde.sampling import draw
 from ragsonde.storage.assessments import EvaluationFilter
 from ragsonde.storage.trace_choice import list_days, read_random, read_worst
+from ragsonde.text_redaction import build_redaction
 from ragsonde_schemas.score import Score
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ def choose_from_file(file: str, *, worst: int, random: int, scorer: str, setting
     Raises:
         InputError: the file holds something else than traces, or there is no such scorer.
     """
-    rules = build_rules(settings.extraction, limits=settings.message_limits)
+    rules = build_rules(
+        settings.extraction, limits=settings.message_limits, redaction=build_redaction(settings)
+    )
     items, _ = read_file(file, rules=rules, skip_bad=False)
     traces = [item.trace for item in items]
     if not worst and not random:

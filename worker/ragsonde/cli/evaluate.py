@@ -26,6 +26,7 @@ from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.options import ConfigOption
 from ragsonde.cli.terminal import is_watched, track, write_note
 from ragsonde.settings import read_settings
+from ragsonde.text_redaction import build_redaction
 
 EXAMPLES = (
     ("ragsonde evaluate traces.jsonl", "the free lexical judge, all scorers, no network"),
@@ -160,7 +161,9 @@ def evaluate(
     evaluation = Evaluation(
         chosen, choose_judge(judge, settings=settings, scorers=chosen), asked, on_away=AwayNotes()
     )
-    rules = build_rules(settings.extraction, limits=settings.message_limits)
+    rules = build_rules(
+        settings.extraction, limits=settings.message_limits, redaction=build_redaction(settings)
+    )
     items, bad_count = read_file(file, rules=rules, skip_bad=skip_bad)
     tell_unmatched(items, judge=judge, settings=settings)
     annotations = read_annotations(against, items, form=output.value)

@@ -117,18 +117,37 @@ def describe_agreement(agreement: Agreement) -> dict[str, Any]:
         "not_found": agreement.not_found,
         "not_judged": agreement.not_judged,
         "unusable_annotations": list(agreement.problems),
-        "aspects": {
-            one.aspect: {
-                "n": one.n,
-                "accuracy": one.accuracy,
-                "kappa": one.kappa,
-                "note": one.note,
-                "labels": list(one.labels),
-                "confusion": [list(row) for row in one.confusion],
-            }
-            for one in agreement.aspects
-        },
+        "aspects": describe_aspects(agreement.aspects),
     }
+
+
+def describe_aspects(aspects: Sequence[AspectAgreement]) -> dict[str, Any]:
+    """By aspect, how far two judges agree."""
+    return {
+        one.aspect: {
+            "n": one.n,
+            "accuracy": one.accuracy,
+            "kappa": one.kappa,
+            "note": one.note,
+            "labels": list(one.labels),
+            "confusion": [list(row) for row in one.confusion],
+        }
+        for one in aspects
+    }
+
+
+def print_aspects(aspects: Sequence[AspectAgreement], *, confusion: str) -> None:
+    """Prints a line an aspect; `confusion` is the heading of its last column."""
+    table = make_table("aspect", "n", "accuracy", "kappa", confusion, right=("n",))
+    for one in aspects:
+        table.add_row(
+            show(one.aspect),
+            show(str(one.n)),
+            show(_show_number(one.accuracy)),
+            show(_show_number(one.kappa)),
+            show(one.note or "") if not one.n else show(_show_confusion(one)),
+        )
+    make_console().print(table)
 
 
 def _list_problems(trace_id: str, people: Assessment) -> list[str]:
@@ -138,16 +157,7 @@ def _list_problems(trace_id: str, people: Assessment) -> list[str]:
 def _print_table(agreement: Agreement) -> None:
     console = make_console()
     console.print(show(f"\nAgreement with people over {agreement.compared} annotated traces", "bold"))
-    table = make_table("aspect", "n", "accuracy", "kappa", "people said: judge said", right=("n",))
-    for one in agreement.aspects:
-        table.add_row(
-            show(one.aspect),
-            show(str(one.n)),
-            show(_show_number(one.accuracy)),
-            show(_show_number(one.kappa)),
-            show(one.note or "") if not one.n else show(_show_confusion(one)),
-        )
-    console.print(table)
+    print_aspects(agreement.aspects, confusion="people said: judge said")
     for line in _list_notes(agreement):
         console.print(show(line, "dim"))
 

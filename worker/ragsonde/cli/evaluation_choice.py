@@ -13,8 +13,10 @@ from ragsonde.cli.terminal import write_note
 from ragsonde.judging.table import build_judge
 from ragsonde.pipeline.assignments import covers_trace, list_unknown_scorers
 from ragsonde.plugins import load_formulas, load_judge_kinds
+from ragsonde.redaction.covered_judge import CoveredJudge
 from ragsonde.scoring.options import suggest
 from ragsonde.scoring.table import build_scorers, find_formula
+from ragsonde.text_redaction import build_redaction
 from ragsonde_schemas.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -119,7 +121,9 @@ def choose_judge(
     configured = {options.name: options for options in settings.judges}
     if name in configured:
         options = configured[name].model_copy(update={"scorers": None})
-        return build_judge(options, scorers=scorers, added=load_judge_kinds())
+        judge = build_judge(options, scorers=scorers, added=load_judge_kinds())
+        redaction = None if judge.is_free else build_redaction(settings)
+        return judge if redaction is None else CoveredJudge(judge, redaction)
     if name == _FREE or name.startswith(RECORDED_PREFIX):
         return choose_free_judge(name)
     names = [*dict.fromkeys([*configured, _FREE]), f"{RECORDED_PREFIX}FILE"]

@@ -14,6 +14,7 @@ from ragsonde.cli.trace_cards import print_card
 from ragsonde.extraction.mapping_tree import build_tree
 from ragsonde.extraction.report import describe_trace
 from ragsonde.settings import read_settings
+from ragsonde.text_redaction import build_redaction
 
 EXAMPLES = (
     ("ragsonde extract traces.jsonl", "question, answer and numbered contexts of each trace"),
@@ -50,7 +51,9 @@ def extract(
     Messages that are no traces are named on standard error, the others are shown; exit code 2 then.
     """
     settings = read_settings(config)
-    rules = build_rules(settings.extraction, limits=settings.message_limits)
+    rules = build_rules(
+        settings.extraction, limits=settings.message_limits, redaction=build_redaction(settings)
+    )
     has_failed = False
     for file in files:
         messages = read_messages(file, formats=rules.formats)

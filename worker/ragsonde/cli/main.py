@@ -63,6 +63,14 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.why:why",
         "Say what happened to a trace: states, attempts, verdicts, scores, parked messages.",
     ),
+    "ledger": Row(
+        "ragsonde.cli.ledger:ledger",
+        "Check that nothing was lost and nothing counts twice; say where every trace went.",
+    ),
+    "parked": Row(
+        "ragsonde.cli.parked:parked",
+        "Show the messages that no worker could work on, publish them again, or drop them.",
+    ),
     "cost": Row(
         "ragsonde.cli.cost:cost",
         "Say what judges cost a day: calls, tokens, money, share judged, how soon a drop is seen.",
@@ -72,6 +80,10 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.rescore:rescore",
         "Score stored verdicts by the options of the settings: no judge is asked.",
     ),
+    "backfill": Row(
+        "ragsonde.cli.backfill:backfill",
+        "Evaluate stored traces by a judge as it is configured now, behind live traffic.",
+    ),
     "whatif": Row(
         "ragsonde.cli.what_if:whatif",
         "Say what scores would be with fewer contexts, from stored verdicts: no judge is asked.",
@@ -80,7 +92,19 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.check_set:check_set",
         "Keep traces that judges see again every day, and say how far judges have moved.",
     ),
+    "forget": Row(
+        "ragsonde.cli.forget:forget",
+        "Erase traces everywhere, by user, session, trace, app or day; they do not come back.",
+    ),
+    "user-keys": Row(
+        "ragsonde.cli.user_keys:user_keys",
+        "Show, rotate and retire the keys by which users' ids become pseudonyms.",
+    ),
     "migrate": Row("ragsonde.cli.migrate:migrate", "Create or upgrade the tables."),
+    "maintain": Row(
+        "ragsonde.cli.maintain:maintain",
+        "Make partitions, drop what is over its age or not to be kept, and say how large the tables are.",
+    ),
     "list-scorers": Row(
         "ragsonde.cli.list_scorers:list_scorers", "List the scorers and how to read their scores."
     ),

@@ -13,8 +13,8 @@ from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.options import ConfigOption
 from ragsonde.settings import read_settings
 from ragsonde.storage.engine import build_engine
+from ragsonde.storage.migrations import is_newer, schema_state
 from ragsonde.storage.migrations import migrate as migrate_schema
-from ragsonde.storage.migrations import schema_state
 from ragsonde.storage.partitions import ensure_partitions
 
 EXAMPLES = (
@@ -37,7 +37,8 @@ def migrate(
 ) -> None:
     """Create or upgrade the tables.
 
-    Safe to run again, and while workers run; several at once wait for each other.
+    Safe to run again, and while workers run: it gives way to those who write, and tries again for a minute.
+    Several at once wait for each other.
     """
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     url = find_database_url(settings)
@@ -47,6 +48,10 @@ def migrate(
         current, head = schema_state(engine)
         if current == head:
             console.print(f"schema {head} is there already")
+        elif is_newer(current, head):
+            console.print(
+                f"schema {current} is newer than {head}, the newest this ragsonde knows: left as it is"
+            )
         elif dry_run:
             console.print(f"would go from schema {current or 'none'} to {head}")
         else:

@@ -16,6 +16,7 @@ from ragsonde.check_jobs import CHECK_JOB_NAMES, CheckChores
 from ragsonde.cli.broker_connection import open_publisher
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_connections
+from ragsonde.cli.ledger import find_kept_days
 from ragsonde.cli.options import ConfigOption
 from ragsonde.cli.page import open_page
 from ragsonde.cli.schema_check import require_current_schema
@@ -29,6 +30,7 @@ from ragsonde.exposition.series import BUILD, CONFIG, MONITOR_SERIES
 from ragsonde.intake.publisher import Publisher
 from ragsonde.judge_jobs import JUDGE_JOB_NAMES, JudgeChores
 from ragsonde.judging.table import build_judges
+from ragsonde.ledger_jobs import LEDGER_JOB_NAMES, LedgerChores
 from ragsonde.monitor import Monitor
 from ragsonde.monitor_jobs import JOB_NAMES, Chores, MonitorOptions
 from ragsonde.plugins import load_formulas, load_judge_kinds
@@ -37,6 +39,7 @@ from ragsonde.settings import read_settings
 from ragsonde.settings.effective import hash_settings
 from ragsonde.storage.engine import build_engine, translating_losses
 from ragsonde.storage.locks import try_job_lock
+from ragsonde.text_redaction import build_cover
 from ragsonde.upkeep import UPKEEP_JOB_NAMES, Upkeep, build_text_rule, list_retention
 from ragsonde_schemas.errors import DatabaseLostError
 
@@ -79,7 +82,7 @@ def monitor(
             "ports": {"monitor": port} if port is not None else None,
         },
     )
-    set_up_logging(level=settings.log_level, log_format=settings.log_format)
+    set_up_logging(level=settings.log_level, log_format=settings.log_format, cover=build_cover(settings))
     connections = find_connections(settings)
     try:
         require_current_schema(connections.database_url)
@@ -94,21 +97,25 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
     Raises:
         SetupError: no port is free.
     """
-    jobs = (*JOB_NAMES, *UPKEEP_JOB_NAMES, *JUDGE_JOB_NAMES, *CHECK_JOB_NAMES, *BACKFILL_JOB_NAMES)
+    jobs = (
+        *(*JOB_NAMES, *UPKEEP_JOB_NAMES, *JUDGE_JOB_NAMES, *CHECK_JOB_NAMES),
+        *(*BACKFILL_JOB_NAMES, *LEDGER_JOB_NAMES),
+    )
     series = Series(MONITOR_SERIES, known=KnownLabels(jobs=jobs))
     series.state(CONFIG, hash=hash_settings(settings))
     series.state(BUILD, version=version("ragsonde"))
     with ExitStack() as stack:
         engine = build_engine(connections.database_url, application_name="ragsonde-monitor")
         stack.callback(engine.dispose)
+        # apart: jobs that begin together would hold all connections of one engine, each waiting for another
+        locks = build_engine(connections.database_url, application_name="ragsonde-monitor-locks")
+        stack.callback(locks.dispose)
         # six connections: a slow publish keeps no trace open, and hides neither how deep the queues are nor
         # that the broker is there
         sweeping_broker, closing_broker, counting_broker, checking_broker, checked_broker, filling_broker = (
             open_publisher(connections.broker_url, stack) for _ in range(6)
         )
-        monitor = Monitor(
-            series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(engine, name)
-        )
+        monitor = Monitor(series=series, clock=SystemClock(), try_lock=lambda name: try_job_lock(locks, name))
         chores = Chores(
             options=MonitorOptions(queued_for_seconds=settings.lease_seconds),
             engine=engine,
@@ -155,6 +162,9 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             clock=SystemClock(),
             should_pause=lambda: monitor.is_stopping,
         )
+        ledger_chores = LedgerChores(
+            engine=engine, series=series, clock=SystemClock(), kept_days=find_kept_days(settings)
+        )
         routes = build_routes(
             series,
             live=Health({"loop": monitor.find_stopped_loop}),
@@ -172,7 +182,7 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
         stack.callback(server.close)
         logger.info("monitor_started", extra={"page": f"{server.url}/", "metrics": f"{server.url}{METRICS}"})
         with stopping_on_signals(monitor.stop):
-            chore_lists = (chores, upkeep, judge_chores, check_chores, backfill_chores)
+            chore_lists = (chores, upkeep, judge_chores, check_chores, backfill_chores, ledger_chores)
             monitor.run([job for one in chore_lists for job in one.build_jobs()])
 
 

@@ -19,6 +19,8 @@ from ragsonde.settings import read_settings
 from ragsonde_schemas.errors import DecodeError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ragsonde.api.messages import Message
 
 EXAMPLES = (
@@ -50,11 +52,19 @@ def publish(
     """
     settings = read_settings(config, options={"broker_url": broker_url, "data_dir": data_dir})
     messages = [message for file in files for message in read_messages(file)]
-    accepted, refused = _sort_out(messages)
+    accepted, refused = sort_out(messages)
     for message, error in refused:
         write_note(f"{message.place}: refused: {error}")
     if not dry_run and accepted:
-        _publish_all(accepted, broker_url=find_broker_url(settings), rate=rate)
+        publisher = Publisher(find_broker_url(settings))
+        try:
+            publish_all(
+                accepted,
+                rate=rate,
+                send=lambda message: publisher.publish_trace(message.body, content_type=None),
+            )
+        finally:
+            publisher.close()
     if output is OutputForm.JSON:
         write_json({"accepted": len(accepted), "refused": len(refused), "dry_run": dry_run})
     else:
@@ -64,7 +74,8 @@ def publish(
         raise typer.Exit(ExitCode.BAD_INPUT)
 
 
-def _sort_out(messages: list[Message]) -> tuple[list[Message], list[tuple[Message, DecodeError]]]:
+def sort_out(messages: list[Message]) -> tuple[list[Message], list[tuple[Message, DecodeError]]]:
+    """The messages that a worker could read, and the others with why not."""
     accepted: list[Message] = []
     refused: list[tuple[Message, DecodeError]] = []
     for message in messages:
@@ -77,13 +88,14 @@ def _sort_out(messages: list[Message]) -> tuple[list[Message], list[tuple[Messag
     return accepted, refused
 
 
-def _publish_all(messages: list[Message], *, broker_url: str, rate: float | None) -> None:
-    publisher = Publisher(broker_url)
+def publish_all(messages: list[Message], *, rate: float | None, send: Callable[[Message], None]) -> None:
+    """Sends messages one by one, at most so many a second, with a bar.
+
+    Raises:
+        BrokerLostError: one was not confirmed; those before it were.
+    """
     begun = time.monotonic()
-    try:
-        for number, message in enumerate(track(messages, total=len(messages), description="publishing")):
-            if rate is not None:
-                time.sleep(max(0.0, begun + number / rate - time.monotonic()))
-            publisher.publish_trace(message.body, content_type=None)
-    finally:
-        publisher.close()
+    for number, message in enumerate(track(messages, total=len(messages), description="publishing")):
+        if rate is not None:
+            time.sleep(max(0.0, begun + number / rate - time.monotonic()))
+        send(message)

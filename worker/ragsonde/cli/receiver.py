@@ -41,6 +41,7 @@ from ragsonde.receiver.request_parser import Reception
 from ragsonde.settings import read_settings
 from ragsonde.settings.effective import hash_settings
 from ragsonde.settings.secrets import build_token_reader
+from ragsonde.text_redaction import build_cover
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +93,7 @@ def receiver(
             "insecure": insecure or None,
         },
     )
-    set_up_logging(level=settings.log_level, log_format=settings.log_format)
+    set_up_logging(level=settings.log_level, log_format=settings.log_format, cover=build_cover(settings))
     run_receiver(settings, broker_url=find_broker_url(settings))
 
 

@@ -15,6 +15,7 @@ from ragsonde.cli.evaluation_json import describe_outcome
 from ragsonde.cli.rescoring_run import Rescoring
 from ragsonde.cli.terminal import track
 from ragsonde.scoring.scorer import Scorer
+from ragsonde.text_redaction import build_redaction
 from ragsonde_schemas.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ def read_judged(
         raise InputError(
             f"--judge {judge}: would be asked anew, which costs; expected recorded:VERDICTS or lexical"
         )
-    rules = build_rules(settings.extraction, limits=settings.message_limits)
+    rules = build_rules(
+        settings.extraction, limits=settings.message_limits, redaction=build_redaction(settings)
+    )
     items, _ = read_file(file, rules=rules, skip_bad=False)
     return items, chosen
 

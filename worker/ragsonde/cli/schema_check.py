@@ -1,13 +1,14 @@
-"""Opens the database for a command, and refuses one whose schema is not this program's."""
+"""Opens the database for a command, and refuses one whose schema is older than this program's, or strange."""
 
 from __future__ import annotations
 
+import logging
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ragsonde.cli.connections import find_database_url
 from ragsonde.storage.engine import build_engine
-from ragsonde.storage.migrations import schema_state
+from ragsonde.storage.migrations import is_newer, schema_state
 from ragsonde_schemas.errors import SetupError
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from ragsonde.settings import Settings
+
+
+logger = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -27,7 +31,7 @@ def open_database(settings: Settings, *, command: str) -> Iterator[Engine]:
         command: names the connection in Postgres.
 
     Raises:
-        SetupError: there is no database, or it has another schema.
+        SetupError: there is no database, or its schema is older.
         DatabaseLostError: Postgres is away.
     """
     url = find_database_url(settings)
@@ -40,10 +44,10 @@ def open_database(settings: Settings, *, command: str) -> Iterator[Engine]:
 
 
 def require_current_schema(database_url: str) -> None:
-    """Returns when the database has the schema that this program knows.
+    """Returns when the database has the schema that this program knows, or a newer one, which is logged.
 
     Raises:
-        SetupError: it has another one.
+        SetupError: it has an older one, or none.
         DatabaseLostError: Postgres is away.
     """
     engine = build_engine(database_url, application_name="ragsonde-check", pool_size=1)
@@ -51,7 +55,9 @@ def require_current_schema(database_url: str) -> None:
         current, head = schema_state(engine)
     finally:
         engine.dispose()
-    if current != head:
+    if is_newer(current, head):
+        logger.warning("schema_is_newer", extra={"schema": current, "known": head})
+    elif current != head:
         raise SetupError(
             f"the database has schema {current or 'none'}, expected {head}: run `ragsonde migrate` with "
             "the same database_url first"

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.cli.causes import MEANINGS
+from ragsonde.cli.parked_advice import tell_parked
 from ragsonde.cli.program import name_command
 from ragsonde.cli.suspicions import describe_suspicions
 from ragsonde.scoring.meanings import STATES
@@ -196,6 +197,8 @@ def _tell_runs(evaluation: EvaluationHistory, revision: RevisionHistory) -> list
         (f"{evaluation.attempts} failures of its own", evaluation.attempts > 0),
     )
     parts = [words for words, is_said in said if is_said]
+    if evaluation.reopened_at is not None:
+        parts.append(f"begun anew {_say(evaluation.reopened_at)}")
     if evaluation.next_attempt_at is not None:
         parts.append(f"due {_say(evaluation.next_attempt_at)}")
     if evaluation.lease_until is not None:
@@ -267,9 +270,9 @@ def _tell_outcomes(alike: Sequence[Outcome], assessment: Assessment | None) -> L
 
 
 def _tell_parked(message: ParkedMessage) -> Iterator[Line]:
-    yield Line(f"parked message {message.id}: {message.reason}", "bold")
-    yield Line(f"  {message.message}")
-    yield Line(f"  {message.body_bytes} bytes from {message.queue}, received {_say(message.received_at)}")
+    heading, *lines = tell_parked(message)
+    yield Line(heading, "bold")
+    yield from map(Line, lines)
 
 
 def _say(moment: datetime) -> str:

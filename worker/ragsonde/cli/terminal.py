@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from rich.console import Console
@@ -15,7 +16,7 @@ from ragsonde.cli.program import name_quoted
 from ragsonde.event_log import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 T = TypeVar("T")
 
@@ -106,10 +107,26 @@ def track(items: Iterable[T], *, total: int, description: str, is_wanted: bool =
     if not is_wanted or not console.is_terminal:
         yield from items
         return
+    with _make_progress(console) as progress:
+        yield from progress.track(items, total=total, description=description)
+
+
+@contextmanager
+def show_progress(description: str, *, total: int) -> Iterator[Callable[[int], None]]:
+    """Takes how much is done by now, for a progress bar on standard error while a person watches it."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with _make_progress(console) as progress:
+        task = progress.add_task(description, total=total)
+        yield lambda done: progress.update(task, completed=done)
+
+
+def _make_progress(console: Console) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     # standard output stays what it is: a result may be written to a file while the bar moves
-    with Progress(*columns, console=console, transient=True, redirect_stdout=False) as progress:
-        yield from progress.track(items, total=total, description=description)
+    return Progress(*columns, console=console, transient=True, redirect_stdout=False)
 
 
 _INDENT = 2

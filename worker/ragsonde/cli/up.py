@@ -20,6 +20,7 @@ from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.free_port import find_free_port
 from ragsonde.cli.live_table import show_live
 from ragsonde.cli.options import ConfigOption
+from ragsonde.cli.program import name_command
 from ragsonde.cli.readiness import wait_until_ready
 from ragsonde.cli.terminal import make_console, show, write_note
 from ragsonde.plugins import load_formulas
@@ -245,6 +246,7 @@ def look_on(
             console.print(
                 show("DEMO: traces of an invented shop, stored as app demo; nothing of yours", "bold")
             )
+            console.print(show(f"{name_command('forget --app demo')} removes them"))
             publisher = threading.Thread(
                 target=publish_demo, args=(connections.broker_url,), kwargs={"stopping": stopping}
             )

@@ -62,7 +62,8 @@ def why(
 
     Exit code 1 when nothing is known of it; stored ids that contain it, and other apps that have a trace of
     that id, are named then. What a judge says to --ask is shown and not stored: it is in no mean, no series
-    and no budget.
+    and no budget. A message that brought the same content again is told nowhere: it is only counted, in
+    duplicates_total.
     """
     if not trace_id.strip():
         raise InputError("TRACE_ID is empty; expected the id of a trace, or a part of it")

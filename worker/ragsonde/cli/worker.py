@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 import sys
 import warnings
 from contextlib import ExitStack
@@ -22,8 +24,11 @@ from ragsonde.event_log import set_up_logging
 from ragsonde.exposition.http import serve
 from ragsonde.intake.foreign_queues import list_foreign
 from ragsonde.intake.publisher import Publisher
+from ragsonde.judging.litellm_loading import load_litellm
+from ragsonde.judging.options import JudgeKind
 from ragsonde.settings import read_settings
 from ragsonde.settings.secrets import build_token_reader
+from ragsonde.text_redaction import build_cover
 from ragsonde_schemas.errors import BrokerLostError, SetupError
 
 if TYPE_CHECKING:
@@ -63,7 +68,8 @@ def worker(
     """Take traces off the queue, judge and score them.
 
     One process with a pool of threads; start one for each core. Each serves /metrics, /health/live and
-    /health/ready on the first free port from 9321 on. SIGTERM: finishes what runs, gives the rest back.
+    /health/ready on the first free port from 9321 on. SIGTERM: finishes what runs, gives the rest
+    back. SIGQUIT: ends at once; what ran is begun again elsewhere.
     """
     settings = read_settings(
         config,
@@ -75,7 +81,7 @@ def worker(
             "ports": {"worker_metrics": metrics_port} if metrics_port is not None else None,
         },
     )
-    set_up_logging(level=settings.log_level, log_format=settings.log_format)
+    set_up_logging(level=settings.log_level, log_format=settings.log_format, cover=build_cover(settings))
     connections = find_connections(settings)
     require_current_schema(connections.database_url)
     sys.exit(run_worker(settings, connections, may_share=share_queue))
@@ -114,6 +120,9 @@ def run_worker(settings: Settings, connections: Connections, *, may_share: bool)
         )
         stack.callback(server.close)
         logger.info("worker_started", extra={"metrics": f"{server.url}/metrics", "threads": settings.threads})
+        if any(judge.kind is JudgeKind.LITELLM for judge in settings.judges):
+            # seconds that would else count against the first evaluations' deadlines and a stop's grace time
+            load_litellm()
         return consume(parts)
 
 
@@ -147,9 +156,20 @@ def consume(parts: WorkerParts) -> int:
         """Celery sets up logging unless somebody else says that he does."""
 
     def note_stopping(**_: object) -> None:
+        parts.app.conf.ragsonde_consumption.on_stopping()
         parts.stopping.set()
 
+    def end_at_once(*_: object) -> None:
+        """Celery would wait: threads cannot be stopped. What they work on stays unacked and comes again."""
+        logger.warning("worker_quit")
+        os._exit(os.EX_TEMPFAIL)
+
+    def take_sigquit(**_: object) -> None:
+        """Only now are Celery's own handlers in place."""
+        signal.signal(signal.SIGQUIT, end_at_once)
+
     signals.setup_logging.connect(leave_logging_alone)
+    signals.worker_ready.connect(take_sigquit)
     signals.worker_shutting_down.connect(note_stopping)
     celery_worker = _build_celery_worker(parts.app)
     celery_worker.start()

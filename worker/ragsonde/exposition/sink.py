@@ -28,6 +28,7 @@ from ragsonde.exposition.series import (
     LATE_SPANS,
     MAPPING_FOUND_NOTHING,
     MESSAGES_RECEIVED,
+    MESSAGES_SETTLED,
     OCCURRED_AT_GUESSED,
     PARKED,
     SCORE,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from ragsonde.ports import Clock
     from ragsonde_schemas.evaluation import Admission, EvaluationKey, EvaluationResult, PlannedEvaluation
     from ragsonde_schemas.judge_call import JudgeCall
+    from ragsonde_schemas.ledger import MessageEnd
     from ragsonde_schemas.open_record import ClosingReason, LateEffect
     from ragsonde_schemas.trace import Trace
 
@@ -109,6 +111,19 @@ class PrometheusSink:
             return
         if admission.superseded:
             self.series.add(SCORES_SUPERSEDED, admission.superseded)
+        if any(born.backfill_id is not None for born in planned):
+            self._tell_taken_in(planned)
+            return
+        self._tell_stored(trace, planned)
+
+    def _tell_taken_in(self, planned: Sequence[PlannedEvaluation]) -> None:
+        """Of a file: it is not of now, so no series of live traces may show it."""
+        for born in planned:
+            if born.result is not None:
+                judge = judge_label(born.judge, born.fingerprint)
+                self.series.add(BACKFILLED, judge=judge, state=born.result.state)
+
+    def _tell_stored(self, trace: Trace, planned: Sequence[PlannedEvaluation]) -> None:
         if trace.missing_contexts in _EMPTY_CAUSES:
             self.series.add(EMPTY_RETRIEVAL, **_place_of(trace))
         if trace.extraction.suspected_injection:
@@ -184,6 +199,11 @@ class PrometheusSink:
     def on_received(self, format_name: str) -> None:
         """Counts a message."""
         self.series.add(MESSAGES_RECEIVED, format=format_name)
+
+    @_never_raises
+    def on_settled(self, end: MessageEnd) -> None:
+        """Counts a message that is done."""
+        self.series.add(MESSAGES_SETTLED, outcome=end)
 
     @_never_raises
     def on_parked(self, reason: ParkReason) -> None:

@@ -96,10 +96,12 @@ class Lexicon:
 
     def find_parts(self, folded: str) -> list[tuple[int, int]]:
         """Position, counted in words, and parts of every word that plays one."""
+        known = self.words
         found = [
             (position, bits)
             for position, word in enumerate(_WORD.findall(folded))
-            if (bits := self._look_up(word))
+            # most words play no part: that is seen without a call
+            if (word[:KEY_CHARACTERS] in known or not word.isascii()) and (bits := self._look_up(word))
         ]
         if folded.isascii() or not _UNSPACED_SCRIPT.search(folded):
             return found

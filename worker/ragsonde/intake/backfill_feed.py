@@ -1,7 +1,7 @@
 """The queue of backfills, taken from one by one, and only while live traffic leaves the process room.
 
-It is not consumed: a consumer is given as much as its prefetch allows, whatever else waits, and the threads of
-a process would be full of a slow backfill when a live trace comes. Here the loop asks for one message at a
+It is not consumed: a consumer is given as much as its prefetch allows, whatever else waits, and the threads
+of a process would be full of a slow backfill when a live trace comes. Here the loop asks for one message at a
 time, while fewer than a quarter of the threads work for backfills and live deliveries take less than half.
 """
 

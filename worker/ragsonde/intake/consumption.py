@@ -38,6 +38,7 @@ class Consumption:
         self._last_beat = time.monotonic()
         self._is_connecting = True
         self._is_paused = False
+        self._is_stopping = False
 
     @property
     def is_alive(self) -> bool:
@@ -79,6 +80,10 @@ class Consumption:
         logger.warning("consumption_resumed" if is_back else "consumption_paused")
         self._call_soon()
 
+    def on_stopping(self) -> None:
+        """The process is asked to end: from now on nothing is taken any more, whatever comes back."""
+        self._is_stopping = True
+
     def _call_soon(self) -> None:
         consumer = self._consumer
         if consumer is not None:
@@ -86,7 +91,8 @@ class Consumption:
             consumer.call_soon(lambda: self._apply(consumer))
 
     def _apply(self, consumer: Consumer) -> None:
-        if consumer.task_consumer is None:
+        # what is due soon is also done while the loop ends, when nobody is there to work on a delivery
+        if self._is_stopping or consumer.task_consumer is None:
             return
         if self._is_paused:
             consumer.task_consumer.cancel()

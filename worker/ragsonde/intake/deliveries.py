@@ -6,6 +6,7 @@ import hashlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from ragsonde.intake.topology import TRACES_DEAD
 from ragsonde_schemas.envelope import Envelope
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def read_envelope(message: Message, *, queue: str, received_at: datetime, max_bo
 
     Args:
         message: kombu's message, whatever its producer put into it.
-        queue: where it was taken from.
+        queue: where it was taken from; a dead letter's is the one that it died in, which it is replayed to.
         received_at: now.
         max_body_bytes: the largest body that is decoded.
     """
@@ -41,7 +42,7 @@ def read_envelope(message: Message, *, queue: str, received_at: datetime, max_bo
         published_at=_read_timestamp(properties.get("timestamp")),
         received_at=received_at,
         redelivered=bool((message.delivery_info or {}).get("redelivered")),
-        queue=queue,
+        queue=_find_origin(message.headers) or queue if queue == TRACES_DEAD else queue,
     )
 
 
@@ -70,6 +71,13 @@ def _read_headers(headers: object) -> dict[str, str]:
         return {}
     kept: dict[str, Any] = {name: headers[name] for name in KEPT_HEADERS if name in headers}
     return {name: str(value)[:_HEADER_MAX_CHARACTERS] for name, value in kept.items()}
+
+
+def _find_origin(headers: object) -> str | None:
+    """The queue that a message last died in, as the broker says; None where it does not."""
+    deaths = headers.get("x-death") if isinstance(headers, dict) else None
+    latest = deaths[0] if isinstance(deaths, list) and deaths else None
+    return _read_text(latest.get("queue")) if isinstance(latest, dict) else None
 
 
 def _read_timestamp(value: object) -> datetime | None:

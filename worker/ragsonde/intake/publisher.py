@@ -21,8 +21,8 @@ from ragsonde.intake.topology import (
     WORK_EXCHANGE,
     build_own_queues,
 )
-from ragsonde.intake.work_message import write_key
-from ragsonde_schemas.errors import BrokerLostError, SetupError
+from ragsonde.intake.work_message import FILE_MESSAGE, write_key
+from ragsonde_schemas.errors import BrokerLostError, RagsondeError, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,9 +35,15 @@ if TYPE_CHECKING:
 _CONNECT_RETRIES = 3
 _CONFIRM_TIMEOUT_SECONDS = 30
 _CLOSE_SECONDS = 1.0
+_ANSWER_SECONDS = 30.0
+"""For any answer of the broker: behind a silent network none ever comes."""
 PRECONDITION_FAILED = 406
 _REFUSALS = frozenset({403, 530})
 """Access refused; no such virtual host."""
+
+
+class _BlockedError(RagsondeError):
+    """The broker is short of disk or memory; until that is over it reads nothing more from us."""
 
 
 class Publisher:
@@ -54,8 +60,8 @@ class Publisher:
     def __init__(self, broker_url: str, *, declares: bool = True) -> None:
         self._connection = Connection(
             name_transport(broker_url),
-            # a publish returns only when the broker has the message
-            transport_options={"confirm_publish": True},
+            # a publish returns only when the broker has the message, or says that it takes none
+            transport_options={"confirm_publish": True, "on_blocked": _refuse},
             connect_timeout=5,
         )
         self._declares = declares
@@ -90,8 +96,8 @@ class Publisher:
     def publish_again(self, envelope: Envelope) -> None:
         """Publishes a message to the queue that it was taken from, as it came; returns when it is confirmed.
 
-        To the broker it is a new message: what it wrote into the headers (`x-death`, `x-delivery-count`) stays
-        behind. Its time stays that of the first: where a trace names none, it is guessed from that.
+        To the broker it is a new message: what it wrote into the headers (`x-death`, `x-delivery-count`)
+        stays behind. Its time stays that of the first: where a trace names none, it is guessed from that.
 
         Raises:
             BrokerLostError: not confirmed: the broker is away, the queue is full or missing.
@@ -138,6 +144,23 @@ class Publisher:
                     content_encoding="utf-8",
                 )
 
+    def publish_file(self, body: bytes, *, backfill: int) -> None:
+        """Publishes a message of a backfill's file; returns when the broker has confirmed it.
+
+        Raises:
+            BrokerLostError: not confirmed: the broker is away, the queue is full or missing.
+            SetupError: something of ours exists with other arguments.
+        """
+        with self._open_channel() as channel:
+            self._send(
+                Producer(channel, exchange=WORK_EXCHANGE, auto_declare=False),
+                body,
+                routing_key=BACKFILL,
+                content_type=FILE_MESSAGE,
+                content_encoding="binary",
+                message_id=str(backfill),
+            )
+
     def count_messages(self) -> dict[str, int]:
         """How many messages are ready in each of our queues, by name.
 
@@ -176,7 +199,8 @@ class Publisher:
         """Closes the connection; one that a call hangs on is left to the end of the process."""
         if self._lock.acquire(timeout=_CLOSE_SECONDS):
             try:
-                self._forget()
+                self._channel = None
+                self._connection.close()
             finally:
                 self._lock.release()
 
@@ -203,6 +227,12 @@ class Publisher:
                 raise BrokerLostError(
                     f"{self._connection.as_uri()}: the broker refused the message: its queue is full"
                 ) from error
+            except _BlockedError as error:
+                self._forget()
+                raise BrokerLostError(
+                    f"{self._connection.as_uri()}: the broker is short of disk or memory and takes nothing "
+                    "from publishers (rabbitmqctl status names its alarms); send it again later"
+                ) from error
             except (*self._connection.connection_errors, *self._connection.channel_errors) as error:
                 self._forget()
                 raise translate_error(error, place=self._connection.as_uri()) from error
@@ -212,6 +242,8 @@ class Publisher:
 
     def _connect(self) -> Channel:
         self._connection.ensure_connection(max_retries=_CONNECT_RETRIES, interval_start=0.2)
+        if self._is_amqp:
+            self._connection.connection.sock.settimeout(_ANSWER_SECONDS)
         channel: Channel = self._connection.channel()
         # on Valkey kombu routes in this process: for an exchange that was not
         # declared here it finds no queue and drops the message without a word
@@ -221,8 +253,14 @@ class Publisher:
         return channel
 
     def _forget(self) -> None:
+        """Lets go of a connection that failed, without the broker's consent: it may never answer."""
         self._channel = None
-        self._connection.close()
+        self._connection.collect(socket_timeout=_CLOSE_SECONDS)
+
+
+def _refuse(reason: str) -> None:
+    """Called by py-amqp in the middle of a publish when the broker blocks its connection."""
+    raise _BlockedError(reason)
 
 
 def _find_road(queue: str) -> tuple[Exchange, str]:

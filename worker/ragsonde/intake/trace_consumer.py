@@ -21,6 +21,7 @@ from ragsonde.intake.backfill_feed import BackfillFeed
 from ragsonde.intake.deliveries import read_envelope
 from ragsonde.intake.foreign_queues import list_foreign, look_up
 from ragsonde.intake.topology import BACKFILL, TRACES, TRACES_DEAD, WORK
+from ragsonde.intake.work_message import FILE_MESSAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,6 +36,7 @@ logger = logging.getLogger(__name__)
 INGEST = "ragsonde.ingest"
 BURY = "ragsonde.bury"
 EVALUATE = "ragsonde.evaluate"
+INGEST_FILE = "ragsonde.ingest_file"
 
 MISSING_QUEUE_RETRY_SECONDS = 5.0
 TURN_SECONDS = 1.0
@@ -133,7 +135,7 @@ class TraceConsumer(Consumer):
 def choose_task(message: Message, *, queue: str) -> str:
     """The task for a delivery: the broker's own word on where it came from decides, never a header."""
     if (message.delivery_info or {}).get("exchange") == WORK:
-        return EVALUATE
+        return INGEST_FILE if message.content_type == FILE_MESSAGE else EVALUATE
     return BURY if queue == TRACES_DEAD else INGEST
 
 

@@ -16,6 +16,10 @@ from ragsonde_schemas.envelope import Envelope
 from ragsonde_schemas.evaluation import EvaluationKey
 from ragsonde_schemas.open_record import OpenRecordKey
 
+FILE_MESSAGE = "application/vnd.ragsonde.file"
+"""Content type of a message of a backfill's file: no key but what a producer would have sent. Its message id
+is the number of the backfill. It holds only for what came through our own exchange."""
+
 WorkKey = EvaluationKey | OpenRecordKey | CheckKey
 """No JSON object is two of them: each refuses the fields of the other."""
 
@@ -34,6 +38,16 @@ def read_key(envelope: Envelope) -> WorkKey:
         pydantic.ValidationError: it is none; the message is parked.
     """
     return _KEYS.validate_json(envelope.body)
+
+
+def read_backfill(envelope: Envelope) -> tuple[int, Envelope]:
+    """The backfill whose file a message is of, and the message as a producer would have sent it.
+
+    Raises:
+        ValueError: it names none; only ragsonde publishes such messages.
+    """
+    number = int(envelope.message_id or "")
+    return number, envelope.model_copy(update={"message_id": None, "content_type": None})
 
 
 def wrap_key(key: WorkKey) -> Envelope:

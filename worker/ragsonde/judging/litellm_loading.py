@@ -1,12 +1,17 @@
-"""litellm, imported when a judge first calls: it takes seconds of CPU and 190 MB."""
+"""litellm, imported only where a judge calls somebody: it takes seconds of CPU and 190 MB."""
 
 from __future__ import annotations
 
 import importlib
 import logging
 import os
+from contextlib import nullcontext
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # the wheel's price list, no download at import
@@ -19,10 +24,17 @@ _CHATTY_LOGGERS = ("openai", "httpx", "httpcore")
 
 
 class Litellm(NamedTuple):
-    """The module, and the root of what its calls raise."""
+    """The module, and what belongs to its calls.
+
+    Attributes:
+        provider_error: the root of what they raise.
+        unreported: inside the block nothing is prepared for callbacks, of which there are none: that costs as
+            much as the half of a call. Of a litellm that has no such switch the block does nothing.
+    """
 
     module: Any
     provider_error: type[Exception]
+    unreported: Callable[[], AbstractContextManager[None]]
 
 
 @cache
@@ -40,7 +52,15 @@ def load_litellm() -> Litellm:
     if hasattr(module, "telemetry"):
         module.telemetry = False
     _quieten()
-    return Litellm(module, importlib.import_module("openai").OpenAIError)
+    return Litellm(module, importlib.import_module("openai").OpenAIError, _find_switch())
+
+
+def _find_switch() -> Callable[[], AbstractContextManager[None]]:
+    try:
+        context: Any = importlib.import_module("litellm._internal_context")
+    except ImportError:
+        return nullcontext
+    return getattr(context, "internal_sub_call", nullcontext)
 
 
 def _quieten() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.assembly.records import is_whole
 from ragsonde.pipeline.admitting import describe_fault
 from ragsonde.pipeline.stages import timed
+from ragsonde.redaction.spans import protect_spans
 from ragsonde_schemas.errors import DatabaseLostError
 from ragsonde_schemas.open_record import LateEffect, OpenRecordKey
+from ragsonde_schemas.redaction import Replaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,17 +22,33 @@ if TYPE_CHECKING:
     from ragsonde_schemas.span import Span
 
 
-def absorb(decoded: Decoded, stages: Stages) -> tuple[list[OpenRecordKey], list[DecodeError]]:
-    """Stores a message's spans; the keys of the traces that are due now, and why others are not stored.
+class Absorbed(NamedTuple):
+    """What became of a message's spans.
+
+    Attributes:
+        due: keys of the traces that are due now.
+        faults: why others are not stored.
+        brought_spans: at least one was new, or fuller than the stored one.
+    """
+
+    due: list[OpenRecordKey]
+    faults: list[DecodeError]
+    brought_spans: bool = False
+
+
+def absorb(decoded: Decoded, stages: Stages) -> Absorbed:
+    """Stores a message's spans.
 
     Raises:
         DatabaseLostError: call again; what is stored is found stored.
     """
     by_trace: dict[str, list[Span]] = {}
-    for span in decoded.spans:
+    kept = protect_spans(decoded.spans, stages.privacy) if decoded.spans else Replaced((), {})
+    stages.privacy.on_redacted(kept.counts)
+    for span in kept.value:
         by_trace.setdefault(span.trace_id, []).append(span)
     if not by_trace:
-        return [], []
+        return Absorbed([], [])
     with timed("assembly", stages):
         whole = frozenset(trace_id for trace_id, spans in by_trace.items() if _is_whole(spans, stages))
         absorbed, faults = _absorb_all(by_trace, decoded.format, whole, stages)
@@ -39,7 +57,11 @@ def absorb(decoded: Decoded, stages: Stages) -> tuple[list[OpenRecordKey], list[
             stages.sink.on_late_spans(LateEffect.OVER_LIMIT)
         if trace.is_forgotten:
             stages.sink.on_late_spans(LateEffect.FORGOTTEN)
-    return [OpenRecordKey(trace_id=trace.trace_id) for trace in absorbed if trace.is_due], faults
+    return Absorbed(
+        due=[OpenRecordKey(trace_id=trace.trace_id) for trace in absorbed if trace.is_due],
+        faults=faults,
+        brought_spans=any(trace.new_spans for trace in absorbed),
+    )
 
 
 def _is_whole(spans: Sequence[Span], stages: Stages) -> bool:

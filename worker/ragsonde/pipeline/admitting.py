@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from ragsonde_schemas.trace import Trace
 
 
-def admit(trace: Trace, stages: Stages, *, is_newest: bool = False) -> Admission:
+def admit(trace: Trace, stages: Stages, *, is_newest: bool = False, claims_first: bool = False) -> Admission:
     """Commits a trace with the free judges' scores; what became of it, and what is still to be evaluated.
 
     Args:
         trace: to commit.
         stages: the path.
         is_newest: it is known to be what its record holds by now, and no old delivery come again.
+        claims_first: the caller runs the first evaluation that is still to be run at once.
     """
     with timed("judging_free", stages):
         planned = plan_evaluations(
@@ -30,8 +31,10 @@ def admit(trace: Trace, stages: Stages, *, is_newest: bool = False) -> Admission
             sample_rates=stages.sample_rates,
             may_raise=stages.may_raise,
         )
+    if stages.backfill_id is not None:
+        planned = tuple(one.model_copy(update={"backfill_id": stages.backfill_id}) for one in planned)
     with timed("storage", stages):
-        admission = stages.traces.admit(trace, planned, is_newest=is_newest)
+        admission = stages.traces.admit(trace, planned, is_newest=is_newest, claims_first=claims_first)
     stages.sink.on_admitted(trace, admission, planned)
     return admission
 

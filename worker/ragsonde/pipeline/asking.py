@@ -36,7 +36,7 @@ def find_given(claimed: ClaimedEvaluation, assignment: Assignment, stages: Stage
     """Verdicts that the same judge gave for the same content, if they hold all that is needed now."""
     if assignment.judge.is_free:
         return None
-    found = stages.insist(lambda: stages.cache.find(claimed.key.fingerprint, claimed.trace.content_hash))
+    found = claimed.earlier
     is_hit = found is not None and is_enough(found, claimed.trace, scorers=assignment.scorers)
     stages.sink.on_cache_read(claimed.key, is_hit=is_hit)
     if found is None or not is_hit:

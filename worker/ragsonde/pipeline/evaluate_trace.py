@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ragsonde.pipeline.absorbing import absorb
@@ -14,6 +15,7 @@ from ragsonde.pipeline.judging import (
     fail_evaluation,
     judge_and_score,
 )
+from ragsonde.pipeline.message_account import MessageAccount
 from ragsonde.pipeline.reading import read_message, read_traces
 from ragsonde.pipeline.stages import timed
 from ragsonde.pipeline.turns import claiming_in_turn
@@ -28,9 +30,10 @@ from ragsonde_schemas.errors import (
     RepeatedCrashError,
 )
 from ragsonde_schemas.evaluation import EvaluationState
+from ragsonde_schemas.ledger import MessageEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ragsonde.pipeline.stages import Stages
     from ragsonde.scoring.scorer import Scorer
@@ -38,53 +41,83 @@ if TYPE_CHECKING:
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.evaluation import ClaimedEvaluation, EvaluationKey, EvaluationResult
     from ragsonde_schemas.judge_call import JudgeCall
+    from ragsonde_schemas.trace import Trace
 
-    RunEvaluation = Callable[[EvaluationKey], None]
+    Work = tuple[EvaluationKey, Callable[[], None]]
+    """An evaluation, and what runs it."""
+
+    RunEvaluation = Callable[[EvaluationKey, Callable[[], None]], None]
 
 
-def ingest(envelope: Envelope, stages: Stages, *, run: RunEvaluation | None = None) -> None:
+_ENDS = {
+    "new": MessageEnd.ACCEPTED,
+    "revision": MessageEnd.ACCEPTED,
+    "duplicate": MessageEnd.DUPLICATE,
+    "over_limit": MessageEnd.DUPLICATE,
+    "forgotten": MessageEnd.FILTERED,
+}
+"""What an admission says of its message."""
+
+
+def ingest(
+    envelope: Envelope,
+    stages: Stages,
+    *,
+    run: RunEvaluation | None = None,
+    account: MessageAccount | None = None,
+) -> None:
     """Takes one foreign message to its committed scores; junk is parked with the reason.
 
     Args:
         envelope: the message.
         stages: the path.
-        run: runs one evaluation and guards it, so that a fault in it leaves the trace and the other judges
-            alone; without it a fault is raised at once.
+        run: does the work of one evaluation and guards it, so that a fault in it leaves the trace and the
+            other judges alone; without it a fault is raised at once.
+        account: of this delivery, the same one in every try.
 
     Raises:
         DatabaseLostError: call again with the same message; what is done is found done.
     """
+    account = account or MessageAccount(stages.sink)
     try:
-        decoded = read_message(envelope, stages)
+        decoded = read_message(envelope, stages, account)
     except DecodeError as error:
         park(envelope, error, stages)
+        account.settle(otherwise=MessageEnd.PARKED)
         return
-    pending, faults = _admit_records(envelope, decoded, stages)
-    due, refused = absorb(decoded, stages)
-    faults += refused
-    for opened in due:
-        pending += close_sparing_others(opened, stages)
+    works, faults = _admit_records(envelope, decoded, stages, account)
+    absorbed = absorb(decoded, stages)
+    faults += absorbed.faults
+    if decoded.spans:
+        account.note(MessageEnd.ABSORBED if absorbed.brought_spans else MessageEnd.DUPLICATE)
+    for opened in absorbed.due:
+        works += _plan_works(close_sparing_others(opened, stages), stages)
     if faults:
         park(envelope, faults[0], stages)
-    for key in pending:
+        account.note(MessageEnd.PARKED)
+    account.settle()
+    for key, work in works:
         if run is None:
-            evaluate(key, stages)
+            work()
         else:
-            run(key)
+            run(key, work)
 
 
 def _admit_records(
-    envelope: Envelope, decoded: Decoded, stages: Stages
-) -> tuple[list[EvaluationKey], list[DecodeError]]:
-    """Keys of the evaluations still to be run of a message's whole records, and what in it is no trace."""
+    envelope: Envelope, decoded: Decoded, stages: Stages, account: MessageAccount
+) -> tuple[list[Work], list[DecodeError]]:
+    """The evaluations still to be run of a message's whole records, and what in it is no trace."""
     receipt = Receipt(received_at=envelope.received_at, published_at=envelope.published_at)
-    pending: list[EvaluationKey] = []
+    works: list[Work] = []
     faults = list(decoded.faults)
+    # nothing else comes before its first evaluation, so that its lease does not run out on others
+    is_alone = len(decoded.records) == 1 and not decoded.spans
     for record in decoded.records:
         try:
             reading = read_traces(record, stages, receipt=receipt)
             for trace in reading.traces:
-                pending += admit(trace, stages).pending
+                is_only = is_alone and len(reading.traces) == 1
+                works += _admit_trace(trace, stages, account, is_alone=is_only)
         except DatabaseLostError:
             raise
         except DecodeError as error:
@@ -95,7 +128,23 @@ def _admit_records(
         else:
             if reading.filtered is not None:
                 stages.sink.on_filtered(reading.filtered)
-    return pending, faults
+                account.note(MessageEnd.FILTERED)
+    return works, faults
+
+
+def _admit_trace(trace: Trace, stages: Stages, account: MessageAccount, *, is_alone: bool) -> list[Work]:
+    """The evaluations still to be run of a trace; of one alone the first is claimed with the trace itself."""
+    deadline = _begin_deadline(stages)
+    admission = admit(trace, stages, claims_first=is_alone)
+    account.note(_ENDS[admission.kind])
+    works = _plan_works(admission.pending, stages)
+    if (claimed := admission.claimed) is not None:
+        works.insert(0, (claimed.key, partial(run_claimed, claimed, stages, deadline=deadline)))
+    return works
+
+
+def _plan_works(keys: Iterable[EvaluationKey], stages: Stages) -> list[Work]:
+    return [(key, partial(evaluate, key, stages)) for key in keys]
 
 
 def evaluate(key: EvaluationKey, stages: Stages) -> None:
@@ -106,10 +155,19 @@ def evaluate(key: EvaluationKey, stages: Stages) -> None:
     """
     with claiming_in_turn(stages.traces, key, stages.isolation) as claimed:
         if claimed is not None:
-            _run_claimed(claimed, stages)
+            run_claimed(claimed, stages, deadline=_begin_deadline(stages))
 
 
-def _run_claimed(claimed: ClaimedEvaluation, stages: Stages) -> None:
+def _begin_deadline(stages: Stages) -> float:
+    return stages.clock.monotonic() + stages.deadline_seconds
+
+
+def run_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float) -> None:
+    """Runs an evaluation that is ours: judge, score, commit; not a third time after two crashes.
+
+    Raises:
+        RepeatedCrashError: it took the process with it twice.
+    """
     if claimed.is_expired:
         _finish(claimed, expire_evaluation(claimed.trace, scorers=_choose_scorers(claimed, stages)), stages)
         return
@@ -117,11 +175,17 @@ def _run_claimed(claimed: ClaimedEvaluation, stages: Stages) -> None:
         message = "the process died twice while it ran this evaluation"
         fail(claimed, Cause.REPEATED_CRASH, message, stages)
         raise RepeatedCrashError(f"{message}: trace {claimed.key.trace.trace_id}, judge {claimed.key.judge}")
-    judge_claimed(claimed, stages, deadline=stages.clock.monotonic() + stages.deadline_seconds)
+    judge_claimed(claimed, stages, deadline=deadline)
 
 
 def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float) -> None:
-    """Judges, scores and commits a claimed evaluation, or puts it back to waiting for its judge."""
+    """Judges, scores and commits a claimed evaluation, or puts it back to waiting for its judge.
+
+    One whose deadline has passed while Postgres was away is not begun: it is due again at once.
+    """
+    if stages.clock.monotonic() >= deadline:
+        postpone(claimed, stages, until=stages.clock.now(), cause=Cause.DEADLINE_EXCEEDED)
+        return
     assignment = stages.assignments.get(claimed.key.judge)
     if assignment is None or assignment.judge.fingerprint != claimed.key.fingerprint:
         if claimed.backfill_id is not None:

@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.decoding.table import decode
 from ragsonde.extraction.table import build_trace, find_fields
+from ragsonde.pipeline.message_account import UNKNOWN_FORMAT
 from ragsonde.pipeline.stages import timed
+from ragsonde.redaction.records import protect_found
 from ragsonde_schemas.errors import DecodeError
 from ragsonde_schemas.open_record import FilterCause
 
 if TYPE_CHECKING:
     from ragsonde.extraction.findings import Findings
     from ragsonde.extraction.mapping import Mappings
+    from ragsonde.pipeline.message_account import MessageAccount
     from ragsonde.pipeline.stages import Stages
     from ragsonde.ports import Resolver
     from ragsonde_schemas.decoded import Decoded, Receipt, Record
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.trace import Trace
-
-UNKNOWN_FORMAT = "unknown"
 
 
 class Reading(NamedTuple):
@@ -33,8 +34,8 @@ class Reading(NamedTuple):
     filtered: FilterCause | None = None
 
 
-def read_message(envelope: Envelope, stages: Stages) -> Decoded:
-    """The records and spans in a message.
+def read_message(envelope: Envelope, stages: Stages, account: MessageAccount) -> Decoded:
+    """The records and spans in a message; the account is told of it as received.
 
     Raises:
         DecodeError: there is none in it.
@@ -43,9 +44,9 @@ def read_message(envelope: Envelope, stages: Stages) -> Decoded:
         with timed("decoding", stages):
             decoded = decode(envelope, limits=stages.limits, formats=stages.formats)
     except DecodeError:
-        stages.sink.on_received(UNKNOWN_FORMAT)
+        account.receive(UNKNOWN_FORMAT)
         raise
-    stages.sink.on_received(decoded.format)
+    account.receive(decoded.format)
     return decoded
 
 
@@ -62,8 +63,7 @@ def read_traces(record: Record, stages: Stages, *, receipt: Receipt) -> Reading:
                 stages.sink.on_mapped_to_nothing(field)
         traces = tuple(
             build_trace(one, receipt=receipt, retention_days=stages.retention_days)
-            for one in found
-            if not one.is_judge_call
+            for one in protect_found(found, record, stages.privacy)
         )
     if traces:
         return Reading(traces)

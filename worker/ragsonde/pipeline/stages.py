@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ragsonde.extraction.mapping import Mappings
     from ragsonde.pipeline.assignments import Assignment
     from ragsonde.ports import (
-        AssessmentCache,
         Budgets,
         CheckStore,
         Clock,
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
         SpanBuffer,
         TraceStore,
     )
+    from ragsonde.redaction.privacy import Privacy
     from ragsonde.scoring.scorer import Scorer
 
 STAGES = ("decoding", "assembly", "extraction", "judging_free", "judging", "storage")
@@ -46,6 +46,8 @@ class Stages:
         formats: in which messages may come.
         mappings: the user's paths to fields, compiled.
         resolver: the user's functions that find fields.
+        privacy: what keeps people's data out of what is stored and judged.
+        backfill_id: the backfill whose files are read; None = live traffic.
         may_raise: a message may raise what is done, not only lower it.
         on_fault: is told an exception that one trace met, and its id; others of its message go on.
     """
@@ -53,7 +55,6 @@ class Stages:
     scorers: tuple[Scorer, ...]
     assignments: Mapping[str, Assignment]
     sample_rates: SampleRates
-    cache: AssessmentCache
     budgets: Budgets
     checks: CheckStore
     traces: TraceStore
@@ -66,9 +67,11 @@ class Stages:
     formats: Formats
     mappings: Mappings
     resolver: Resolver
+    privacy: Privacy
     retention_days: int
     deadline_seconds: float
     insist: Insist
+    backfill_id: int | None = None
     may_raise: bool = False
     on_fault: Callable[[Exception, str], None] = lambda _error, _trace_id: None
 

@@ -1,13 +1,13 @@
 """What the pipeline needs of the world; each effect package implements one part of it."""
 
-from ragsonde.ports.judges import AssessmentCache, Budgets, CheckStore, Judge, PaidJudge, SampleRates
+from ragsonde.ports.judges import Budgets, CheckStore, Judge, PaidJudge, SampleRates
+from ragsonde.ports.privacy import Redaction, UserKeys
 from ragsonde.ports.stores import ParkingStore, SpanBuffer, SuspectStore, TraceStore
 from ragsonde.ports.telling import ScoreSink
 from ragsonde.ports.watching import Watching
 from ragsonde.ports.work import Clock, Insist, Isolation, Resolver
 
 __all__ = [
-    "AssessmentCache",
     "Budgets",
     "CheckStore",
     "Clock",
@@ -16,11 +16,13 @@ __all__ = [
     "Judge",
     "PaidJudge",
     "ParkingStore",
+    "Redaction",
     "Resolver",
     "SampleRates",
     "ScoreSink",
     "SpanBuffer",
     "SuspectStore",
     "TraceStore",
+    "UserKeys",
     "Watching",
 ]

@@ -56,20 +56,6 @@ class PaidJudge(Judge, Protocol):
         ...
 
 
-class AssessmentCache(Protocol):
-    """Verdicts that were given already."""
-
-    def find(self, fingerprint: str, content_hash: str) -> Assessment | None:
-        """The newest assessment of the same content by the same judge, None where there is none.
-
-        One that a fallback gave, or that has faults, is none.
-
-        Raises:
-            DatabaseLostError: Postgres is away.
-        """
-        ...
-
-
 class Budgets(Protocol):
     """What judges may spend, over all workers."""
 

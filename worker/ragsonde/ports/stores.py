@@ -32,7 +32,12 @@ class TraceStore(Protocol):
     """Where traces and their evaluations are kept."""
 
     def admit(
-        self, trace: Trace, planned: Sequence[PlannedEvaluation], *, is_newest: bool = False
+        self,
+        trace: Trace,
+        planned: Sequence[PlannedEvaluation],
+        *,
+        is_newest: bool = False,
+        claims_first: bool = False,
     ) -> Admission:
         """Stores a trace with its evaluations in one transaction, unless it is a duplicate.
 
@@ -45,6 +50,9 @@ class TraceStore(Protocol):
             planned: its evaluations.
             is_newest: it is known to be what the record holds by now, and no old delivery come again: only a
                 newest revision that counts and is equal makes it a duplicate.
+            claims_first: the caller runs the first evaluation that waits at once, before anything else: where
+                the trace is stored, that one is claimed with it, as `claim` would right after. It is due
+                again when the lease is over, like any other. Of a duplicate nothing is claimed.
 
         Raises:
             DatabaseLostError: nothing was stored, or it is not known; call again.
@@ -55,7 +63,8 @@ class TraceStore(Protocol):
         """The evaluation, now running under a lease, or None when it is not due or somebody else has it.
 
         Where retention has dropped its texts it is claimed all the same, as `is_expired`: whoever claims it
-        ends it, so that it has its rows and is counted like every other.
+        ends it, so that it has its rows and is counted like every other. Verdicts given earlier for the same
+        content are looked for in the same transaction.
 
         Args:
             key: names it.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         PlannedEvaluation,
     )
     from ragsonde_schemas.judge_call import JudgeCall
+    from ragsonde_schemas.ledger import MessageEnd
     from ragsonde_schemas.open_record import (
         ClosingReason,
         FilterCause,
@@ -64,6 +65,10 @@ class ScoreSink(Protocol):
 
     def on_received(self, format_name: str) -> None:
         """A message was decoded as `format_name` (`unknown` where it could not be)."""
+        ...
+
+    def on_settled(self, end: MessageEnd) -> None:
+        """A received message is done; `end` holds for it as a whole."""
         ...
 
     def on_parked(self, reason: ParkReason) -> None:

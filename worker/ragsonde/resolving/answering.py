@@ -7,7 +7,10 @@ import inspect
 import json
 from typing import TYPE_CHECKING, Any
 
+from ragsonde.extraction.mapping_paths import name_kind
 from ragsonde.extraction.mapping_values import Reader
+from ragsonde.extraction.texts import mend_text
+from ragsonde.resolving.question import REDACTION
 from ragsonde.resolving.reply import read_texts
 from ragsonde_schemas.errors import ExtractionError
 from ragsonde_schemas.trace import ContextOrigin
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def answer(function: UserFunction, question: Question, *, limits: DecodingLimits) -> Any:  # noqa: ANN401 - by the field
-    """What the function gave, read: a list of contexts, a text, or texts by id; None where it is not here.
+    """What the function gave, read: contexts, a text, texts by id, redacted texts; None where it is not here.
 
     Args:
         function: the user's; a coroutine is run to its end.
@@ -59,7 +62,12 @@ def check_count(found: int, *, label: str, limits: DecodingLimits) -> None:
 
 def _call(function: UserFunction, question: Question) -> Any:  # noqa: ANN401 - whatever the user's function gives
     argument = question.argument
-    given = function(list(argument) if isinstance(argument, tuple) else argument)
+    if question.field == REDACTION and isinstance(argument, tuple):
+        return [_settle(function(text)) for text in argument]
+    return _settle(function(list(argument) if isinstance(argument, tuple) else argument))
+
+
+def _settle(given: Any) -> Any:  # noqa: ANN401 - as above
     return asyncio.run(_wait_for(given)) if inspect.isawaitable(given) else given
 
 
@@ -68,6 +76,8 @@ async def _wait_for(awaitable: Awaitable[Any]) -> Any:  # noqa: ANN401 - whateve
 
 
 def _read(given: object, question: Question, *, limits: DecodingLimits) -> Any:  # noqa: ANN401 - by the field
+    if question.field == REDACTION:
+        return _read_redacted(given, question, limits=limits)
     if isinstance(question.argument, tuple):
         texts = read_texts(given, ids=question.argument, label=question.label)
         _check_size(texts.values(), question, limits=limits)
@@ -84,6 +94,17 @@ def _read(given: object, question: Question, *, limits: DecodingLimits) -> Any: 
         (text for context in contexts or () for text in _list_texts(context)), question, limits=limits
     )
     return None if contexts is None else [_make_context_plain(context) for context in contexts]
+
+
+def _read_redacted(given: Any, question: Question, *, limits: DecodingLimits) -> list[str]:  # noqa: ANN401 - as above
+    texts: list[str] = []
+    for text in given:
+        if not isinstance(text, str):
+            raise ExtractionError(f"{question.label} gave {name_kind(text)} for a text, expected text")
+        texts.append(mend_text(str.__str__(text)))
+    if sum(map(len, texts)) > limits.decompressed_bytes:
+        raise ExtractionError(f"{question.label} gave more than {limits.decompressed_bytes} characters")
+    return texts
 
 
 def _check_size(texts: Iterable[str], question: Question, *, limits: DecodingLimits) -> None:

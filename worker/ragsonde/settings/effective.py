@@ -61,6 +61,8 @@ def show_values(settings: Settings) -> dict[str, Any]:
     for name in SECRET_URLS:
         url: SecretStr | None = getattr(settings, name)
         values[name] = hide_password(url.get_secret_value()) if url else None
+    if settings.user_key is not None:
+        values["user_key"] = HIDDEN
     values["extraction"] = [
         entry.model_dump(mode="json", exclude_defaults=True) for entry in settings.extraction
     ]

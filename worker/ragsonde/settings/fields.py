@@ -15,9 +15,11 @@ from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeOptions
 from ragsonde.page.options import MetricsOptions, PageAuth, PageOptions
 from ragsonde.receiver.options import ReceiverOptions
+from ragsonde.redaction.options import RedactionOptions
 from ragsonde.scoring.table import DEFAULT_FORMULAS
 from ragsonde.settings.secrets import has_valid_port
 from ragsonde.sinks.options import ScoreSinkOptions
+from ragsonde_schemas.user_key import LEAST_SECRET_CHARACTERS
 from ragsonde_schemas.value import Value
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ OF_ONE_PROCESS = frozenset(
         "receiver",
         "score_sinks",
         "threads",
+        "user_key",
+        "user_key_file",
     }
 )
 """Settings in which the processes of one deployment may differ: what is scored, and how, is the same."""
@@ -183,6 +187,19 @@ class Settings(Value):
     score_sinks: tuple[ScoreSinkOptions, ...] = Field(
         default=(), description="where scores are sent besides Postgres and Prometheus"
     )
+    redaction: RedactionOptions = Field(
+        default_factory=RedactionOptions,
+        description="what is taken out of texts before they are stored, parked, judged or logged",
+    )
+    user_key: SecretStr | None = Field(
+        default=None, description="key by which users' ids become pseudonyms; none: made at first start"
+    )
+    user_key_file: Path | None = Field(
+        default=None, description="a file that holds user_key, and older ones on lines of their own"
+    )
+    user_id_names: Annotated[tuple[str, ...], BeforeValidator(_split_commas)] = Field(
+        default=(), description="further names of attributes and keys that hold a user's id"
+    )
     allow_message_overrides: bool = Field(
         default=False, description="a message may raise its sampling rate, not only lower it"
     )
@@ -205,7 +222,7 @@ class Settings(Value):
 
     @model_validator(mode="after")
     def _check_rules(self) -> Self:
-        broken = [*self._check_urls(), *self._check_judges(), *self._check_host()]
+        broken = [*self._check_urls(), *self._check_judges(), *self._check_host(), *self._check_user_key()]
         if broken:
             raise ValueError("\n".join(broken))
         return self
@@ -223,6 +240,17 @@ class Settings(Value):
                     f"{name}: found a port that is no number from 1 to 65535; "
                     "expected @ : and / in a password written as %40 %3A and %2F"
                 )
+
+    def _check_user_key(self) -> Iterator[str]:
+        if self.user_key is None:
+            return
+        if self.user_key_file is not None:
+            yield "user_key_file: user_key is given too; keep one of them"
+        if len(self.user_key.get_secret_value()) < LEAST_SECRET_CHARACTERS:
+            yield (
+                f"user_key: found fewer than {LEAST_SECRET_CHARACTERS} characters, expected a secret that "
+                "nobody guesses, such as `openssl rand -hex 32` prints"
+            )
 
     def _check_judges(self) -> Iterator[str]:
         if not self.judges:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragsonde_schemas.errors import Cause, ParkReason
     from ragsonde_schemas.evaluation import Admission, EvaluationResult, PlannedEvaluation
     from ragsonde_schemas.judge_call import JudgeCall
+    from ragsonde_schemas.ledger import MessageEnd
     from ragsonde_schemas.open_record import ClosingReason, FilterCause, LateEffect
     from ragsonde_schemas.trace import Trace
 
@@ -110,6 +111,10 @@ class ExportingSink:
     def on_received(self, format_name: str) -> None:
         """Passes it on."""
         self._inner.on_received(format_name)
+
+    def on_settled(self, end: MessageEnd) -> None:
+        """Passes it on."""
+        self._inner.on_settled(end)
 
     def on_parked(self, reason: ParkReason) -> None:
         """Passes it on."""

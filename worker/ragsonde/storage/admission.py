@@ -3,6 +3,9 @@
 Deliveries of the same record take turns: an advisory lock on its name is held until the commit, so that what
 is decided by looking is still true when it is written, with any number of workers. Usually that is two round
 trips: lock and look, then all inserts and the commit.
+
+Who runs an evaluation at once need not claim it in a transaction of its own: it is born running, by way of
+waiting, under the same lease and with the same count of starts as if it had been claimed right after.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import hashlib
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ragsonde.storage.earlier_verdicts import read_found, send_search
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.result_rows import JudgedResult, insert_calls, insert_results, sum_spending
 from ragsonde.storage.text_keeping import ALL_TEXTS, drop_own_texts, insert_texts
@@ -29,7 +33,7 @@ from ragsonde.storage.trace_rows import (
     to_utc,
 )
 from ragsonde.storage.transitions import UNFINISHED, count_attempts, list_sources, require_birth
-from ragsonde_schemas.evaluation import Admission, EvaluationKey, EvaluationState
+from ragsonde_schemas.evaluation import Admission, ClaimedEvaluation, EvaluationKey, EvaluationState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,16 +89,29 @@ WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s 
 _INSERT_EVALUATIONS = """
 INSERT INTO evaluation (
     trace_id, app, record_key, revision, day, judge, fingerprint, state, cause, sample_rate, created_at,
-    attempts, next_attempt_at, queued_until, finished_at, calls, tokens_in, tokens_out, cost_usd)
+    attempts, next_attempt_at, queued_until, starts, unfinished_starts, lease_until, finished_at, calls,
+    tokens_in, tokens_out, cost_usd, backfill_id)
 SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, state, cause,
     sample_rate, %(now)s, attempts,
-    CASE WHEN state = 'waiting' THEN %(now)s END, CASE WHEN state = 'waiting' THEN %(queued_until)s END,
-    CASE WHEN state <> 'waiting' THEN %(now)s END, calls, tokens_in, tokens_out, cost_usd
+    CASE WHEN is_unfinished THEN %(now)s END,
+    CASE WHEN is_unfinished AND backfill_id IS NULL THEN %(lease_until)s END,
+    is_claimed::int, is_claimed::int, CASE WHEN is_claimed THEN %(lease_until)s END,
+    CASE WHEN NOT is_unfinished THEN %(now)s END, calls, tokens_in, tokens_out, cost_usd, backfill_id
 FROM unnest(
     %(judges)s::text[], %(fingerprints)s::text[], %(states)s::text[], %(causes)s::text[],
     %(sample_rates)s::float8[], %(attempts)s::int[], %(calls)s::int[], %(tokens_in)s::int[],
-    %(tokens_out)s::int[], %(costs_usd)s::float8[]
-) AS r(judge, fingerprint, state, cause, sample_rate, attempts, calls, tokens_in, tokens_out, cost_usd)
+    %(tokens_out)s::int[], %(costs_usd)s::float8[], %(backfill_ids)s::bigint[]
+) AS r(judge, fingerprint, state, cause, sample_rate, attempts, calls, tokens_in, tokens_out, cost_usd,
+    backfill_id),
+LATERAL (SELECT state = ANY(%(unfinished)s) AS is_unfinished, state = 'running' AS is_claimed) AS stands
+"""
+"""`queued_until` is as far as a lease: so long a new evaluation is left to the task that admitted it."""
+
+_LEAVE_TO_BACKFILL = """
+INSERT INTO backfill_item (trace_id, app, record_key, revision, day, judge, fingerprint, backfill_id)
+SELECT trace_id, app, record_key, revision, day, judge, fingerprint, backfill_id FROM evaluation
+WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
+  AND revision = %(revision)s AND state = 'waiting' AND backfill_id IS NOT NULL
 """
 
 
@@ -112,8 +129,9 @@ def admit_trace(
     planned: Sequence[PlannedEvaluation],
     *,
     is_newest: bool,
+    claims_first: bool,
     now: datetime,
-    queued_seconds: int,
+    lease_seconds: int,
     max_revisions: int,
     texts: TextRule = ALL_TEXTS,
 ) -> Admission:
@@ -157,22 +175,29 @@ def admit_trace(
             "day": key.day,
             "revision": revision,
             "now": now,
-            "queued_until": now + timedelta(seconds=queued_seconds),
+            "lease_until": now + timedelta(seconds=lease_seconds),
             "evaluations_born": len(planned),
         }
         superseded = supersede_revisions(connection, columns) or 0 if revision > 1 else 0
-        _insert(connection, columns, planned, texts)
+        pending = _list_waiting(planned, key, revision=revision)
+        first = pending[0] if claims_first and pending else None
+        _insert(connection, columns, planned, texts, first=first)
+        search = first and send_search(connection, {**columns, "fingerprint": first.fingerprint})
     return Admission(
         kind="new" if revision == 1 else "revision",
         key=key,
         revision=revision,
-        pending=tuple(
-            EvaluationKey(
-                trace=key, revision=revision, judge=evaluation.judge, fingerprint=evaluation.fingerprint
-            )
-            for evaluation in planned
-            if evaluation.state is EvaluationState.WAITING
-        ),
+        pending=pending if first is None else pending[1:],
+        claimed=ClaimedEvaluation(
+            key=first,
+            trace=trace,
+            unfinished_starts=1,
+            attempts=0,
+            waiting_since=now,
+            earlier=texts.reduce_verdicts(read_found(search)),
+        )
+        if first and search
+        else None,
         superseded=superseded,
     )
 
@@ -202,14 +227,17 @@ def _ask_forgotten(connection: Connection[TupleRow], trace: Trace) -> Cursor[Tup
 
 
 def _find_revisions(connection: Connection[TupleRow], trace: Trace) -> list[_Stored]:
-    """The stored revisions, newest first; for a guessed time those of the day before too."""
-    last_day = trace.key.day
+    """The stored revisions, newest first; for a guessed time those of the day before and after too.
+
+    After, as the clock of this worker may have been put back, or run behind that of another.
+    """
+    day, doubt = trace.key.day, timedelta(days=1 if trace.occurred_at_guessed else 0)
     parameters = {
         "trace_id": trace.trace_id,
         "app": trace.app,
         "record_key": trace.record_key,
-        "first_day": last_day - timedelta(days=1) if trace.occurred_at_guessed else last_day,
-        "last_day": last_day,
+        "first_day": day - doubt,
+        "last_day": day + doubt,
     }
     return [_Stored(*row) for row in connection.execute(_FIND, parameters).fetchall()]
 
@@ -239,15 +267,31 @@ def supersede_revisions(connection: Connection[TupleRow], columns: dict[str, Any
     return 0 if row is None else int(row[0])
 
 
+def _list_waiting(
+    planned: Sequence[PlannedEvaluation], key: TraceKey, *, revision: int
+) -> tuple[EvaluationKey, ...]:
+    return tuple(
+        EvaluationKey(
+            trace=key, revision=revision, judge=evaluation.judge, fingerprint=evaluation.fingerprint
+        )
+        for evaluation in planned
+        if evaluation.state is EvaluationState.WAITING and evaluation.backfill_id is None
+    )
+
+
 def _insert(
     connection: Connection[TupleRow],
     columns: dict[str, Any],
     planned: Sequence[PlannedEvaluation],
     texts: TextRule,
+    *,
+    first: EvaluationKey | None,
 ) -> None:
     connection.execute(INSERT_TRACE, columns)
     if planned:
-        connection.execute(_INSERT_EVALUATIONS, {**columns, **_list_evaluation_columns(planned)})
+        connection.execute(_INSERT_EVALUATIONS, {**columns, **_list_evaluation_columns(planned, first=first)})
+    if any(one.backfill_id is not None for one in planned):
+        connection.execute(_LEAVE_TO_BACKFILL, columns)
     results = [
         JudgedResult(evaluation.judge, evaluation.fingerprint, evaluation.result)
         for evaluation in planned
@@ -262,13 +306,21 @@ def _insert(
         drop_own_texts(connection, columns, texts)
 
 
-def _list_evaluation_columns(planned: Sequence[PlannedEvaluation]) -> dict[str, list[Any]]:
+def _list_evaluation_columns(
+    planned: Sequence[PlannedEvaluation], *, first: EvaluationKey | None
+) -> dict[str, list[Any]]:
+    """The new rows; the one of `first` is claimed already."""
+    claimed = first and (first.judge, first.fingerprint)
     results = [evaluation.result for evaluation in planned]
     spending = [result and sum_spending(result.calls) for result in results]
     return {
         "judges": [evaluation.judge for evaluation in planned],
         "fingerprints": [evaluation.fingerprint for evaluation in planned],
-        "states": [evaluation.state.value for evaluation in planned],
+        "states": [
+            (EvaluationState.RUNNING if (one.judge, one.fingerprint) == claimed else one.state).value
+            for one in planned
+        ],
+        "unfinished": sorted(UNFINISHED),
         "causes": [result and result.cause and result.cause.value for result in results],
         "sample_rates": [evaluation.sample_rate for evaluation in planned],
         "attempts": [count_attempts(result) for result in results],
@@ -276,4 +328,5 @@ def _list_evaluation_columns(planned: Sequence[PlannedEvaluation]) -> dict[str, 
         "tokens_in": [spent and spent.tokens_in for spent in spending],
         "tokens_out": [spent and spent.tokens_out for spent in spending],
         "costs_usd": [spent and spent.cost_usd for spent in spending],
+        "backfill_ids": [evaluation.backfill_id for evaluation in planned],
     }

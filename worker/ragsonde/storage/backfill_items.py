@@ -53,6 +53,9 @@ WITH born AS (
         SELECT FROM evaluation e WHERE e.trace_id = w.trace_id AND e.app = w.app
           AND e.record_key = w.record_key AND e.revision = w.revision AND e.day = w.day
           AND e.state <> 'superseded')
+      AND EXISTS (
+        SELECT FROM trace t WHERE t.trace_id = w.trace_id AND t.app = w.app
+          AND t.record_key = w.record_key AND t.revision = w.revision AND t.day = w.day FOR KEY SHARE)
     ON CONFLICT DO NOTHING
     RETURNING {_KEY}
 )
@@ -142,7 +145,11 @@ WITH ended AS (
     FROM ended
 )
 UPDATE backfill b SET scored = b.scored + s.scored, not_evaluable = b.not_evaluable + s.not_evaluable,
-    failed = b.failed + s.failed, "left" = b."left" + s.left_, calls = b.calls + s.calls,
+    failed = b.failed + s.failed,
+    -- a backfill of files is told of its evaluations only here
+    planned = b.planned + CASE WHEN b.judge IS NULL
+        THEN s.scored + s.not_evaluable + s.failed + s.left_ ELSE 0 END,
+    "left" = b."left" + s.left_, calls = b.calls + s.calls,
     tokens_in = b.tokens_in + s.tokens_in, tokens_out = b.tokens_out + s.tokens_out,
     cost_usd = b.cost_usd + s.cost_usd
 FROM sums s WHERE b.id = %(id)s

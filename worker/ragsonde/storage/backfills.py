@@ -59,8 +59,13 @@ WHERE id = %(id)s AND state = ANY(%(sources)s)
 RETURNING id
 """
 
+_NOTE_PUBLISHED = """
+UPDATE backfill SET looked_at = %(messages)s, is_looked_through = true WHERE id = %(id)s
+"""
+
 SOURCES: Mapping[BackfillState, tuple[BackfillState, ...]] = {
-    BackfillState.RUNNING: (BackfillState.PAUSED,),
+    # one over files may get evaluations after all that it published had seemed to be done
+    BackfillState.RUNNING: (BackfillState.PAUSED, BackfillState.DONE),
     BackfillState.PAUSED: (BackfillState.RUNNING,),
     BackfillState.DONE: (BackfillState.RUNNING,),
     BackfillState.SPENT: (BackfillState.RUNNING,),
@@ -115,6 +120,16 @@ def list_backfills(
         states=None if states is None else sorted(state.value for state in states),
         with_open=with_open,
     )
+
+
+def note_published(engine: Engine, number: int, *, messages: int) -> None:
+    """All messages of a backfill's files are with the broker.
+
+    Raises:
+        DatabaseLostError: it may be noted or not; call again.
+    """
+    with pipelined_transaction(engine) as connection:
+        connection.execute(_NOTE_PUBLISHED, {"id": number, "messages": messages})
 
 
 def change_state(

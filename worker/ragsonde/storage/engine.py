@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
 import psycopg
 from psycopg.errors import PipelineAborted
 from sqlalchemy import create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InvalidatePoolError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from ragsonde_schemas.errors import ConfigError, DatabaseLostError, RagsondeError
@@ -25,7 +26,10 @@ STATEMENT_TIMEOUT_SECONDS = 30
 LOCK_TIMEOUT_SECONDS = 10
 """Far below the other, so that the error tells a statement that is too slow from one that is kept waiting."""
 POOL_RECYCLE_SECONDS = 1800
+VANISHED_SECONDS = 60
+"""After which a peer that confirms nothing is given up; the kernel itself tries for a quarter of an hour."""
 SPARE_CONNECTIONS = 2
+_USED_AT = "used_at"
 
 _LOST_CLASSES = frozenset({"08", "53", "58"})
 """SQLSTATE classes: connection, resources (too many connections, disk full), input and output."""
@@ -66,20 +70,23 @@ class LockedOutError(DatabaseLostError):
     """Somebody else has kept what we write to for longer than a statement waits; nothing was done."""
 
 
-def build_engine(url: str, *, application_name: str, pool_size: int = 8) -> Engine:
+def build_engine(
+    url: str, *, application_name: str, pool_size: int = 8, trusted_seconds: float = 0.0
+) -> Engine:
     """An engine for one process; it connects when first used, never before.
 
     Args:
         url: `postgresql://user@host:port/database`, also with a unix socket (`?host=/directory`).
         application_name: shown in `pg_stat_activity`.
         pool_size: connections kept; no more than two beyond it are ever open.
+        trusted_seconds: a connection that was in use so recently is used again without a ping before. For who
+            tries again when the database is lost: one that died since then is not replaced unseen.
 
     Raises:
         ConfigError: the URL is none, or not Postgres's.
     """
     engine = create_engine(
         read_url(url),
-        pool_pre_ping=True,  # a connection that died while it was idle is replaced unseen
         pool_recycle=POOL_RECYCLE_SECONDS,
         pool_size=pool_size,
         max_overflow=SPARE_CONNECTIONS,
@@ -91,9 +98,11 @@ def build_engine(url: str, *, application_name: str, pool_size: int = 8) -> Engi
             "keepalives_idle": 30,  # a vanished peer is noticed long before the broker's consumer_timeout
             "keepalives_interval": 10,
             "keepalives_count": 3,
+            "tcp_user_timeout": VANISHED_SECONDS * 1000,  # likewise while a statement is on its way to it
         },
     )
     event.listen(engine, "connect", _set_session)
+    _ping_idle_connections(engine, trusted_seconds=trusted_seconds)
     return engine
 
 
@@ -199,6 +208,25 @@ def pipelined_transaction(engine: Engine) -> Iterator[psycopg.Connection[TupleRo
                 # Postgres ended it in the middle: the driver does not know yet that it is closed
                 pooled.invalidate()
             pooled.close()
+
+
+def _ping_idle_connections(engine: Engine, *, trusted_seconds: float) -> None:
+    """A connection that died while it was idle is replaced unseen; with its pool, as they die together."""
+
+    def note_use(_connection: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
+        entry.info[_USED_AT] = time.monotonic()
+
+    def ping_idle(connection: DBAPIConnection, entry: ConnectionPoolEntry, _proxy: object) -> None:
+        used_at = entry.info.get(_USED_AT)  # None: new
+        if used_at is None or time.monotonic() - used_at < trusted_seconds:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except psycopg.Error as error:
+            raise InvalidatePoolError from error
+
+    event.listen(engine, "checkin", note_use)
+    event.listen(engine, "checkout", ping_idle)
 
 
 @contextmanager

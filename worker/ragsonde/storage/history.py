@@ -159,7 +159,7 @@ def _build_revision(
 def _build_evaluation(
     row: Row, calls: tuple[JudgeCall, ...], assessment: Assessment | None, outcomes: tuple[Outcome, ...]
 ) -> EvaluationHistory:
-    moments = ("created_at", "finished_at", "next_attempt_at", "lease_until")
+    moments = ("created_at", "finished_at", "next_attempt_at", "lease_until", "reopened_at")
     numbers = ("attempts", "starts", "unfinished_starts", "calls", "tokens_in", "tokens_out")
     columns: dict[str, Any] = {
         name: row[name] for name in (*numbers, "state", "cause", "sample_rate", "cost_usd")

@@ -13,7 +13,7 @@ from ragsonde_schemas.evaluation import EvaluationState
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from sqlalchemy import Engine
+    from sqlalchemy import Engine, Select
 
 
 def count_states(
@@ -27,14 +27,7 @@ def count_states(
     Raises:
         DatabaseLostError: Postgres is away.
     """
-    query = (
-        select(EvaluationRow.judge, EvaluationRow.state, func.count())
-        .where(EvaluationRow.created_at >= since, ~EvaluationRow.is_added)
-        .group_by(EvaluationRow.judge, EvaluationRow.state)
-        .order_by(EvaluationRow.judge, EvaluationRow.state)
-    )
-    if app is not None:
-        query = query.where(EvaluationRow.app == app)
+    query = select_states(since=since, app=app)
     with translating_losses(), engine.connect() as connection:
         return {(judge, EvaluationState(state)): n for judge, state, n in connection.execute(query)}
 
@@ -45,8 +38,22 @@ def count_revisions(engine: Engine, *, since: datetime, app: str | None = None) 
     Raises:
         DatabaseLostError: Postgres is away.
     """
-    query = select(func.count()).select_from(TraceRow).where(TraceRow.admitted_at >= since)
-    if app is not None:
-        query = query.where(TraceRow.app == app)
     with translating_losses(), engine.connect() as connection:
-        return connection.execute(query).scalar_one()
+        return connection.execute(select_revisions(since=since, app=app)).scalar_one()
+
+
+def select_states(*, since: datetime, app: str | None) -> Select[str, str, int]:
+    """The query of `count_states`: judge, state, number."""
+    query = (
+        select(EvaluationRow.judge, EvaluationRow.state, func.count())
+        .where(EvaluationRow.created_at >= since, ~EvaluationRow.is_added)
+        .group_by(EvaluationRow.judge, EvaluationRow.state)
+        .order_by(EvaluationRow.judge, EvaluationRow.state)
+    )
+    return query if app is None else query.where(EvaluationRow.app == app)
+
+
+def select_revisions(*, since: datetime, app: str | None) -> Select[int]:
+    """The query of `count_revisions`."""
+    query = select(func.count()).select_from(TraceRow).where(TraceRow.admitted_at >= since)
+    return query if app is None else query.where(TraceRow.app == app)

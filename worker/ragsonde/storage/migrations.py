@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,27 +13,51 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from ragsonde.storage.engine import build_engine, translating_losses
-from ragsonde_schemas.errors import SetupError
+from ragsonde.storage.engine import GivenUpError, LockedOutError, build_engine, translating_losses
+from ragsonde_schemas.errors import DatabaseLostError, SetupError
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_SECONDS = 60.0
+PAUSE_SECONDS = 3.0
+"""Between two attempts: longer than one of them may keep writers waiting."""
 
 _ALONE = threading.Lock()
 """Alembic keeps the migration that runs in a global of the process."""
 
 
-def migrate(url: str, *, revision: str = "head") -> None:
-    """Brings the schema of a database to a revision; safe when many do it at once.
+def migrate(url: str, *, revision: str = "head", patience_seconds: float = PATIENCE_SECONDS) -> None:
+    """Brings the schema of a database to a revision; safe when many do it at once, and while workers run.
+
+    All of it is one transaction. Where it cannot have a lock at once it gives way to those who write,
+    changes nothing, and is tried again. A schema newer than this program's is left as it is.
+
+    Args:
+        url: of the database.
+        revision: where to.
+        patience_seconds: after which a migration that always had to give way is given up.
 
     Raises:
-        DatabaseLostError: Postgres is away, or another migration holds its lock for too long.
+        DatabaseLostError: Postgres is away, or others held the locks for all the time; nothing was changed.
         SetupError: the migrations are not where they belong.
     """
+    ends_at = time.monotonic() + patience_seconds
     engine = build_engine(url, application_name="ragsonde migrate", pool_size=1)
     try:
-        with translating_losses(), _ALONE:
-            command.upgrade(build_config(engine), revision)
+        while not is_newer(*schema_state(engine)):
+            try:
+                with translating_losses(), _ALONE:
+                    command.upgrade(build_config(engine), revision)
+            except (LockedOutError, GivenUpError) as error:
+                if time.monotonic() >= ends_at:
+                    raise DatabaseLostError(f"{error}; nothing was changed, migrate again later") from error
+                logger.warning("migration_gave_way", extra={"error": str(error)})
+                time.sleep(PAUSE_SECONDS)
+            else:
+                return
     finally:
         engine.dispose()
 
@@ -46,6 +72,15 @@ def schema_state(engine: Engine) -> tuple[str | None, str | None]:
     head = ScriptDirectory.from_config(build_config(engine)).get_current_head()
     with translating_losses(), engine.connect() as connection:
         return MigrationContext.configure(connection).get_current_revision(), head
+
+
+def is_newer(current: str | None, head: str | None) -> bool:
+    """True for the schema of a later version than this program's.
+
+    Migrations only expand what workers of the version before use, so such a program goes on: it must be able
+    to start again between the migration and its replacement.
+    """
+    return current is not None and head is not None and current.isdigit() and int(current) > int(head)
 
 
 def build_config(engine: Engine) -> Config:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import string
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import LargeBinary, func, literal, or_, select
-from sqlalchemy.dialects.postgresql import insert
 
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.jsonb import clean_text
+from ragsonde.storage.parked_erasure import empty_envelope, names_forgotten
+from ragsonde.storage.replaying import insert_or_reopen
 from ragsonde.storage.retries import Retries
 from ragsonde.storage.tables import ParkedMessageRow
 from ragsonde.storage.trace_rows import to_utc
@@ -22,6 +23,8 @@ from ragsonde_schemas.history import ParkedMessage
 if TYPE_CHECKING:
     from datetime import datetime
 
+    import psycopg
+    from psycopg.rows import TupleRow
     from sqlalchemy import ColumnElement, Engine
 
     from ragsonde.ports import Clock
@@ -30,6 +33,7 @@ logger = logging.getLogger(__name__)
 
 _OTLP_ID_DIGITS = 32
 _MOST_SHOWN = 50
+ERASED = "it names what was erased by `ragsonde forget`: nothing of it is kept"
 
 
 class PostgresParkingStore:
@@ -41,35 +45,28 @@ class PostgresParkingStore:
         self._retries = retries or Retries()
 
     def park(self, envelope: Envelope, *, reason: ParkReason, message: str, where: str) -> bool:
-        """Stores a message with the reason; False when it is parked for that reason already.
+        """Stores a message with the reason; False when it waits here for that reason already.
+
+        One that was replayed and failed for the same reason again waits again: that is True. What somebody
+        dropped stays dropped.
+
+        Of one that names what was erased, only that it came is kept.
 
         Raises:
             DatabaseLostError: it is parked or not; call again.
         """
-        statement = (
-            insert(ParkedMessageRow)
-            .values(
-                message_key=clean_text(envelope.message_key),
-                reason=reason.value,
-                place=clean_text(where),
-                message=clean_text(message),
-                queue=envelope.queue,
-                message_id=clean_text(envelope.message_id),
-                content_type=clean_text(envelope.content_type),
-                content_encoding=clean_text(envelope.content_encoding),
-                headers={clean_text(name): clean_text(value) for name, value in envelope.headers.items()},
-                published_at=envelope.published_at,
-                received_at=envelope.received_at,
-                parked_at=self._clock.now(),
-                body=envelope.body,
-                body_bytes=envelope.body_bytes,
-            )
-            .on_conflict_do_nothing(index_elements=["message_key", "reason"])
-            .returning(ParkedMessageRow.id)
-        )
+        parked_at = self._clock.now()
 
         def attempt() -> bool:
             with translating_losses(), self._engine.begin() as connection:
+                driver = cast("psycopg.Connection[TupleRow]", connection.connection.driver_connection)
+                if names_forgotten(driver, envelope):
+                    kept, told, place = empty_envelope(envelope), ERASED, "body"
+                else:
+                    kept, told, place = envelope, message, where
+                columns = _list_columns(kept, parked_at=parked_at)
+                why = {"reason": reason.value, "message": clean_text(told), "place": clean_text(place)}
+                statement = insert_or_reopen({**columns, **why})
                 return connection.execute(statement).scalar_one_or_none() is not None
 
         is_new = self._retries.insist(attempt)
@@ -105,7 +102,20 @@ def find_parked(engine: Engine, *, trace_id: str, limit: int = _MOST_SHOWN) -> t
     Raises:
         DatabaseLostError: Postgres is away.
     """
-    names = or_(
+    columns = ParkedMessageRow.__table__.c
+    query = (
+        select(*list_parked_columns())
+        .where(name_trace(trace_id))
+        .order_by(columns.parked_at.desc(), columns.id.desc())
+        .limit(limit)
+    )
+    with translating_losses(), engine.connect() as connection:
+        return tuple(rebuild_parked(dict(row)) for row in connection.execute(query).mappings())
+
+
+def name_trace(trace_id: str) -> ColumnElement[bool]:
+    """The condition that a parked message names a trace."""
+    return or_(
         ParkedMessageRow.message_id == trace_id,
         ParkedMessageRow.message_key == trace_id,
         *(
@@ -113,7 +123,6 @@ def find_parked(engine: Engine, *, trace_id: str, limit: int = _MOST_SHOWN) -> t
             for needle in list_needles(trace_id)
         ),
     )
-    return _select(engine, names, limit=limit)
 
 
 def read_envelope(engine: Engine, *, parked_id: int) -> Envelope | None:
@@ -139,23 +148,35 @@ def list_needles(trace_id: str) -> list[bytes]:
     return sorted(needles)
 
 
-def _select(engine: Engine, condition: ColumnElement[bool], *, limit: int) -> tuple[ParkedMessage, ...]:
+def _list_columns(envelope: Envelope, *, parked_at: datetime) -> dict[str, Any]:
+    return {
+        "message_key": clean_text(envelope.message_key),
+        "queue": envelope.queue,
+        "message_id": clean_text(envelope.message_id),
+        "content_type": clean_text(envelope.content_type),
+        "content_encoding": clean_text(envelope.content_encoding),
+        "headers": {clean_text(name): clean_text(value) for name, value in envelope.headers.items()},
+        "published_at": envelope.published_at,
+        "received_at": envelope.received_at,
+        "parked_at": parked_at,
+        "body": envelope.body,
+        "body_bytes": envelope.body_bytes,
+    }
+
+
+def list_parked_columns() -> list[ColumnElement[Any]]:
+    """What `rebuild_parked` needs of a row."""
     columns = ParkedMessageRow.__table__.c
-    query = (
-        select(
-            *(columns[name] for name in ("id", "message_key", "reason", "message", "queue", "message_id")),
-            *(columns[name] for name in ("content_type", "received_at", "parked_at", "body_bytes")),
-            columns.place.label("where"),
-            func.length(columns.body).label("kept_bytes"),
-        )
-        .where(condition)
-        .order_by(columns.parked_at.desc(), columns.id.desc())
-        .limit(limit)
-    )
-    with translating_losses(), engine.connect() as connection:
-        return tuple(_rebuild(dict(row)) for row in connection.execute(query).mappings())
+    return [
+        *(columns[name] for name in ("id", "message_key", "reason", "message", "queue", "message_id")),
+        *(columns[name] for name in ("content_type", "received_at", "parked_at", "body_bytes")),
+        *(columns[name] for name in ("replays", "replayed_at", "dropped_at")),
+        columns.place.label("where"),
+        func.length(columns.body).label("kept_bytes"),
+    ]
 
 
-def _rebuild(row: dict[str, Any]) -> ParkedMessage:
-    times = {name: to_utc(row[name]) for name in ("received_at", "parked_at")}
-    return ParkedMessage(**{**row, **times})
+def rebuild_parked(row: dict[str, Any]) -> ParkedMessage:
+    """A parked message from the columns of `list_parked_columns`."""
+    times = ("received_at", "parked_at", "replayed_at", "dropped_at")
+    return ParkedMessage(**{**row, **{name: row[name] and to_utc(row[name]) for name in times}})

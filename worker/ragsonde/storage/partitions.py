@@ -93,6 +93,19 @@ def ensure_day(engine: Engine, *, day: date) -> list[str]:
         return [name_partition(table, day=day) for table in missing]
 
 
+def plan_partitions(engine: Engine, *, today: date, days_ahead: int = 7) -> list[str]:
+    """Names of the partitions that `ensure_partitions` would make.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    days = [today + timedelta(days=offset) for offset in range(days_ahead + 1)]
+    with translating_losses(), engine.connect() as connection:
+        return [
+            name_partition(table, day=day) for day in days for table in _list_missing(connection, day=day)
+        ]
+
+
 def list_missing_partitions(engine: Engine, *, day: date) -> list[str]:
     """Names of the tables that have no partition for the day.
 

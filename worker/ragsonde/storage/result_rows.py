@@ -1,4 +1,7 @@
-"""What an evaluation ended with as rows: assessment, raw replies and scores; one statement a table."""
+"""What an evaluation ended with as rows: assessment, raw replies and scores; one statement a table.
+
+Rows travel as one JSON text a statement: to bind an array for each column costs the driver twice as much.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,9 @@ INSERT INTO assessment (
     head, is_truncated, verdicts, is_cached, answered_fingerprint, judge_epoch)
 SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, %(content_hash)s,
     %(now)s, answered_model, head, is_truncated, verdicts::jsonb, is_cached, answered_fingerprint, judge_epoch
-FROM unnest(
-    %(judges)s::text[], %(fingerprints)s::text[], %(answered_models)s::text[], %(heads)s::text[],
-    %(truncated)s::bool[], %(verdicts)s::text[], %(cached)s::bool[], %(answered_fingerprints)s::text[],
-    %(epochs)s::int[]
-) AS r(judge, fingerprint, answered_model, head, is_truncated, verdicts, is_cached, answered_fingerprint,
-    judge_epoch)
+FROM json_to_recordset(%(rows)s::json) AS r(
+    judge text, fingerprint text, answered_model text, head text, is_truncated bool, verdicts text,
+    is_cached bool, answered_fingerprint text, judge_epoch int)
 ON CONFLICT DO NOTHING
 """
 
@@ -39,11 +39,9 @@ INSERT INTO judge_reply (
     answered_model, outcome, tokens_in, tokens_out, cost_usd, seconds, reply)
 SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, %(judge)s, %(fingerprint)s, position,
     %(now)s, purpose, model, answered_model, outcome, tokens_in, tokens_out, cost_usd, seconds, reply
-FROM unnest(
-    %(positions)s::smallint[], %(purposes)s::text[], %(models)s::text[], %(answered_models)s::text[],
-    %(outcomes)s::text[], %(tokens_in)s::int[], %(tokens_out)s::int[], %(costs_usd)s::float8[],
-    %(seconds)s::float8[], %(replies)s::text[]
-) AS r(position, purpose, model, answered_model, outcome, tokens_in, tokens_out, cost_usd, seconds, reply)
+FROM json_to_recordset(%(rows)s::json) AS r(
+    position smallint, purpose text, model text, answered_model text, outcome text, tokens_in int,
+    tokens_out int, cost_usd float8, seconds float8, reply text)
 ON CONFLICT DO NOTHING
 """
 
@@ -54,13 +52,9 @@ INSERT INTO score (
 SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, scorer, version,
     %(now)s, status, raw, value, band, passed, cause, reason, details::jsonb, answered_fingerprint,
     judge_epoch
-FROM unnest(
-    %(judges)s::text[], %(fingerprints)s::text[], %(scorers)s::text[], %(versions)s::text[],
-    %(statuses)s::text[], %(raws)s::float8[], %(values)s::float8[], %(bands)s::text[], %(passed)s::bool[],
-    %(causes)s::text[], %(reasons)s::text[], %(details)s::text[], %(answered_fingerprints)s::text[],
-    %(epochs)s::int[]
-) AS r(judge, fingerprint, scorer, version, status, raw, value, band, passed, cause, reason, details,
-    answered_fingerprint, judge_epoch)
+FROM json_to_recordset(%(rows)s::json) AS r(
+    judge text, fingerprint text, scorer text, version text, status text, raw float8, value float8, band text,
+    passed bool, cause text, reason text, details text, answered_fingerprint text, judge_epoch int)
 ON CONFLICT DO NOTHING
 RETURNING scorer
 """
@@ -122,7 +116,9 @@ def insert_results(
         (judge, print_, result.assessment) for judge, print_, result in results if result.assessment
     ]
     if assessments:
-        connection.execute(_INSERT_ASSESSMENTS, {**identity, **_list_assessment_columns(assessments)})
+        connection.execute(
+            _INSERT_ASSESSMENTS, {**identity, "rows": encode_json(_list_assessment_rows(assessments))}
+        )
     insert_scores(connection, identity, results)
 
 
@@ -136,7 +132,7 @@ def insert_scores(
     outcomes = [(judged, outcome) for judged in results for outcome in judged.result.outcomes]
     if not outcomes:
         return None
-    return connection.execute(_INSERT_SCORES, {**identity, **_list_score_columns(outcomes)})
+    return connection.execute(_INSERT_SCORES, {**identity, "rows": encode_json(_list_score_rows(outcomes))})
 
 
 def insert_calls(
@@ -151,7 +147,9 @@ def insert_calls(
         total: calls of the evaluation so far, these included: positions go on over its runs.
     """
     if calls:
-        connection.execute(_INSERT_REPLIES, {**identity, **_list_reply_columns(calls, total=total)})
+        connection.execute(
+            _INSERT_REPLIES, {**identity, "rows": encode_json(_list_reply_rows(calls, total=total))}
+        )
 
 
 def rebuild_call(row: Mapping[str, Any]) -> JudgeCall:
@@ -170,56 +168,67 @@ def rebuild_outcome(row: Mapping[str, Any]) -> Outcome:
     return kind(**{name: row[name] for name in kind.model_fields})
 
 
-def _list_assessment_columns(assessments: list[tuple[str, str, Assessment]]) -> dict[str, list[Any]]:
-    values = [assessment for _, _, assessment in assessments]
-    return {
-        "judges": [judge for judge, _, _ in assessments],
-        "fingerprints": [print_ for _, print_, _ in assessments],
-        "answered_models": [clean_text(value.answered_model) for value in values],
-        "heads": [value.head for value in values],
-        "truncated": [value.truncated for value in values],
-        "cached": [value.is_cached for value in values],
-        "answered_fingerprints": [value.answered_fingerprint for value in values],
-        "epochs": [value.judge_epoch for value in values],
-        "verdicts": [encode_value(value, exclude={"calls"}) for value in values],
-    }
+def _list_assessment_rows(assessments: list[tuple[str, str, Assessment]]) -> list[dict[str, Any]]:
+    return [
+        {
+            "judge": judge,
+            "fingerprint": print_,
+            "answered_model": clean_text(value.answered_model),
+            "head": value.head,
+            "is_truncated": value.truncated,
+            "is_cached": value.is_cached,
+            "answered_fingerprint": value.answered_fingerprint,
+            "judge_epoch": value.judge_epoch,
+            "verdicts": encode_value(value, exclude={"calls"}),
+        }
+        for judge, print_, value in assessments
+    ]
 
 
-def _list_reply_columns(calls: Sequence[JudgeCall], *, total: int) -> dict[str, list[Any]]:
-    return {
-        "positions": list(range(total - len(calls), total)),
-        "purposes": [call.purpose for call in calls],
-        "models": [call.model for call in calls],
-        "answered_models": [clean_text(call.answered_model) for call in calls],
-        "outcomes": [call.outcome for call in calls],
-        "tokens_in": [call.tokens_in for call in calls],
-        "tokens_out": [call.tokens_out for call in calls],
-        "costs_usd": [call.cost_usd for call in calls],
-        "seconds": [call.seconds for call in calls],
-        "replies": [clean_text(call.reply) for call in calls],
-    }
+def _list_reply_rows(calls: Sequence[JudgeCall], *, total: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "position": position,
+            "purpose": call.purpose,
+            "model": call.model,
+            "answered_model": clean_text(call.answered_model),
+            "outcome": call.outcome,
+            "tokens_in": call.tokens_in,
+            "tokens_out": call.tokens_out,
+            "cost_usd": call.cost_usd,
+            "seconds": call.seconds,
+            "reply": clean_text(call.reply),
+        }
+        for position, call in enumerate(calls, start=total - len(calls))
+    ]
 
 
-def _list_score_columns(outcomes: list[tuple[JudgedResult, Outcome]]) -> dict[str, list[Any]]:
-    values = [outcome for _, outcome in outcomes]
-    streams = [judged.result.assessment or _OWN_STREAM for judged, _ in outcomes]
-    scores = [outcome if isinstance(outcome, Score) else None for outcome in values]
-    return {
-        "judges": [judged.judge for judged, _ in outcomes],
-        "fingerprints": [judged.fingerprint for judged, _ in outcomes],
-        "answered_fingerprints": [stream.answered_fingerprint for stream in streams],
-        "epochs": [stream.judge_epoch for stream in streams],
-        "scorers": [value.scorer for value in values],
-        "versions": [value.version for value in values],
-        "statuses": [value.status for value in values],
-        "raws": [score and score.raw for score in scores],
-        "values": [score and score.value for score in scores],
-        "bands": [score and score.band for score in scores],
-        "passed": [score and score.passed for score in scores],
-        "causes": [None if isinstance(value, Score) else value.cause.value for value in values],
-        "reasons": [clean_text(value.reason) for value in values],
-        "details": [encode_json(value.details) for value in values],
-    }
+def _list_score_rows(outcomes: list[tuple[JudgedResult, Outcome]]) -> list[dict[str, Any]]:
+    rows = []
+    for judged, outcome in outcomes:
+        stream = judged.result.assessment or _OWN_STREAM
+        row: dict[str, Any] = {
+            "judge": judged.judge,
+            "fingerprint": judged.fingerprint,
+            "answered_fingerprint": stream.answered_fingerprint,
+            "judge_epoch": stream.judge_epoch,
+            "scorer": outcome.scorer,
+            "version": outcome.version,
+            "status": outcome.status,
+            "reason": clean_text(outcome.reason),
+            "details": encode_json(outcome.details),
+        }
+        if isinstance(outcome, Score):
+            row |= {
+                "raw": outcome.raw,
+                "value": outcome.value,
+                "band": outcome.band,
+                "passed": outcome.passed,
+            }
+        else:
+            row["cause"] = outcome.cause.value
+        rows.append(row)
+    return rows
 
 
 def _sum_known(values: list[Any], start: float = 0) -> Any:  # noqa: ANN401  # ints stay ints, floats floats

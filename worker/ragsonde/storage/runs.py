@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg.rows import dict_row
 
+from ragsonde.storage.earlier_verdicts import read_found, send_search
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.reservations import EVALUATION, HELD, charge, give_back
 from ragsonde.storage.result_rows import (
@@ -111,7 +112,13 @@ class _Start(NamedTuple):
 
 
 def claim_evaluation(
-    engine: Engine, key: EvaluationKey, *, now: datetime, lease_seconds: int, spares_suspects: bool
+    engine: Engine,
+    key: EvaluationKey,
+    *,
+    now: datetime,
+    lease_seconds: int,
+    spares_suspects: bool,
+    texts: TextRule = ALL_TEXTS,
 ) -> ClaimedEvaluation | None:
     """The evaluation, running under a lease of ours, or None when it is not due or somebody else has it.
 
@@ -131,14 +138,15 @@ def claim_evaluation(
     }
     with pipelined_transaction(engine) as connection:
         claim = connection.execute(_CLAIM, columns)
-        texts = connection.cursor(row_factory=dict_row).execute(SELECT_TRACE, columns)
+        stored = connection.cursor(row_factory=dict_row).execute(SELECT_TRACE, columns)
+        search = send_search(connection, columns)
         found = claim.fetchone()
         if found is None:
             return None
         size = len(_Start._fields)
         start, held = _Start(*found[:size]), found[size:]
         give_back(connection, columns, held, calls=(), holder=EVALUATION)
-        row = texts.fetchone()
+    row = stored.fetchone()
     is_expired = row is None or not row["has_texts"]
     return ClaimedEvaluation(
         key=key,
@@ -149,6 +157,7 @@ def claim_evaluation(
         starts=start.starts,
         is_expired=is_expired,
         backfill_id=start.backfill_id,
+        earlier=texts.reduce_verdicts(read_found(search)),
     )
 
 

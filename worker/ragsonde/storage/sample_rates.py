@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REFRESH = timedelta(seconds=30)
+MOST_RATES = 5_000
+"""Apps times judges: names of apps are the producers', and every worker holds the rates in memory."""
 LONGEST_FORCE = timedelta(hours=2)
 """A rate holds for its hour, and for the next one until the monitor has written that one's."""
 KEPT = timedelta(days=8)
@@ -165,7 +167,8 @@ def count_looked_at(engine: Engine, *, since: datetime, until: datetime) -> dict
 def write_rates(engine: Engine, rates: Sequence[HourlyRate], *, hour: datetime) -> int:
     """Stores the rates of the hour that begins then, and forgets those over a week old.
 
-    A rate that is stored already stays: within an hour it changes only when the configured one has.
+    A rate that is stored already stays: within an hour it changes only when the configured one has. Of more
+    than MOST_RATES those with the most traces are stored; to the others the configured one applies.
 
     Returns:
         How many were new or changed.
@@ -177,7 +180,8 @@ def write_rates(engine: Engine, rates: Sequence[HourlyRate], *, hour: datetime) 
         connection.execute(delete(SampleRateRow).where(SampleRateRow.starts_at < hour - KEPT))
         if not rates:
             return 0
-        rows = [{**rate._asdict(), "starts_at": hour} for rate in rates]
+        kept = sorted(rates, key=lambda rate: -rate.traces)[:MOST_RATES]
+        rows = [{**rate._asdict(), "starts_at": hour} for rate in kept]
         statement = insert(SampleRateRow)
         new = statement.excluded
         statement = statement.on_conflict_do_update(

@@ -38,6 +38,7 @@ from ragsonde.storage.judge_tables import (
 from ragsonde.storage.message_tables import ParkedMessageRow, SuspectRow
 from ragsonde.storage.metadata import Tables
 from ragsonde.storage.span_tables import OpenRecordRow, SpanRow
+from ragsonde.storage.user_key_tables import UserKeyRow
 from ragsonde_schemas.evaluation import EvaluationState
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "TombstoneSaltRow",
     "TraceRow",
     "TraceTextRow",
+    "UserKeyRow",
 ]
 
 REVISION_KEY = ("trace_id", "app", "record_key", "revision", "day")
@@ -159,8 +161,8 @@ class EvaluationRow(EvaluationColumns, Tables):
         created_at: when it was born: it waits since then.
         reserved_calls, reserved_tokens, reserved_usd: what its run holds of its judge's budget since
             `reserved_at`; all null where it holds nothing.
-        reopened_at: when somebody had it judged once more after it had failed, or a backfill's turn had come for
-            it: it waits since then.
+        reopened_at: when somebody had it judged once more after it had failed, or a backfill's turn had come
+            for it: it waits since then.
         backfill_id: the backfill that began it last; null for what live traffic brought.
         is_added: born for a backfill, after its revision: beside the ledger of live traffic.
     """

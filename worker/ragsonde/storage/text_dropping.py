@@ -29,9 +29,9 @@ WITH page AS (
 SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM page), trace_id, app, record_key, revision
 FROM page ORDER BY trace_id DESC, app DESC, record_key DESC, revision DESC LIMIT 1
 """
+_OF_PAGE = f"x.day = %(day)s AND {OF_REVISION.format('p')}"
 _DROP_PAGE = _PAGE.format(
-    action=f"DELETE FROM trace_text x USING page p WHERE {OF_REVISION.format('p')} AND NOT {STAYS}"  # noqa: S608
-    " RETURNING 1"
+    action=f"DELETE FROM trace_text x USING page p WHERE {_OF_PAGE} AND NOT {STAYS} RETURNING 1"  # noqa: S608
 )
 _COUNT_PAGE = _PAGE.format(action=f"SELECT FROM page x WHERE NOT {STAYS}")  # constants
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from ragsonde.redaction.wordless import WITHHELD, withhold_words
 from ragsonde.storage.trace_rows import INSERT_TRACE_TEXT
 
 if TYPE_CHECKING:
@@ -19,10 +20,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.rows import TupleRow
 
+    from ragsonde_schemas.assessment import Assessment
     from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.trace import Trace
-
-WITHHELD = "(not stored)"
 
 DRAWN_BELOW = "03"
 """Of the hex MD5 of a trace id: 3 in 256 traces stay whatever their scores, those that `ragsonde annotate`
@@ -61,6 +61,15 @@ class TextRule:
             update={"metadata": {}, "extra": {}, "claimed_occurred_at": None, "extraction": extraction}
         )
 
+    def reduce_verdicts(self, assessment: Assessment | None) -> Assessment | None:
+        """Verdicts that were stored, as they may be used again: where no text is kept, without words.
+
+        Those stored before the setting was changed have some.
+        """
+        if assessment is None or self.keep is not StoredTexts.NONE:
+            return assessment
+        return withhold_words(assessment)
+
     def reduce_calls(self, calls: tuple[JudgeCall, ...]) -> tuple[JudgeCall, ...]:
         """The calls as they are stored: where no text is kept, without the replies."""
         if self.keep is not StoredTexts.NONE:
@@ -81,14 +90,15 @@ class TextRule:
 ALL_TEXTS = TextRule()
 
 OF_REVISION = """{0}.trace_id = x.trace_id AND {0}.app = x.app AND {0}.record_key = x.record_key
-        AND {0}.revision = x.revision AND {0}.day = x.day"""
+        AND {0}.revision = x.revision AND {0}.day = %(day)s"""
+"""The day is a parameter and not `x.day`, so that only its own partitions are looked into."""
 
 STAYS = f"""(
     EXISTS (
         SELECT FROM evaluation e WHERE {OF_REVISION.format("e")} AND e.state IN ('waiting', 'running'))
     OR %(keeps_worst)s AND NOT EXISTS (
         SELECT FROM trace n WHERE n.trace_id = x.trace_id AND n.app = x.app AND n.record_key = x.record_key
-        AND n.day = x.day AND n.revision > x.revision)
+        AND n.day = %(day)s AND n.revision > x.revision)
     AND (md5(x.trace_id) COLLATE "C" < %(drawn_below)s OR EXISTS (
         SELECT FROM score s
         JOIN evaluation e USING (trace_id, app, record_key, revision, day, judge, fingerprint)

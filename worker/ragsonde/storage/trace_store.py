@@ -74,9 +74,16 @@ class PostgresTraceStore:
         self._retries = retries or Retries()
 
     def admit(
-        self, trace: Trace, planned: Sequence[PlannedEvaluation], *, is_newest: bool = False
+        self,
+        trace: Trace,
+        planned: Sequence[PlannedEvaluation],
+        *,
+        is_newest: bool = False,
+        claims_first: bool = False,
     ) -> Admission:
         """What became of the trace; it and its evaluations are stored in one transaction unless a duplicate.
+
+        With `claims_first` the first that waits is claimed in it, under the lease that it would have.
 
         Raises:
             DatabaseLostError: nothing was stored, or it is not known; call again.
@@ -90,8 +97,9 @@ class PostgresTraceStore:
                 trace,
                 planned,
                 is_newest=is_newest,
+                claims_first=claims_first,
                 now=now,
-                queued_seconds=self._lease_seconds,
+                lease_seconds=self._lease_seconds,
                 max_revisions=self._max_revisions,
                 texts=self._texts,
             )
@@ -114,6 +122,7 @@ class PostgresTraceStore:
                 now=now,
                 lease_seconds=self._lease_seconds,
                 spares_suspects=spares_suspects,
+                texts=self._texts,
             )
         )
 

@@ -1,6 +1,6 @@
 import pytest
 
-from ragsonde.judging.lexical.words import normalize, stem, tokenize, weigh
+from ragsonde.judging.lexical.words import _stem_kept, normalize, stem, tokenize, weigh
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,10 @@ def test_forms_of_a_word_mostly_share_their_stem():
 
 def test_numbers_and_very_short_words_weigh_less():
     assert weigh("tower") > weigh("1889") > weigh("zu")
+
+
+def test_words_that_no_language_has_do_not_fill_the_memory():
+    stem("known")
+    kept = _stem_kept.cache_info().currsize
+    assert stem("x" * 20_000 + "ing") == "x" * 7
+    assert _stem_kept.cache_info().currsize == kept

@@ -8,6 +8,7 @@ from ragsonde.exposition.closed_labels import (
     DUPLICATE_KINDS,
     FILTER_CAUSES,
     LATE_EFFECTS,
+    MESSAGE_ENDS,
     REASONS,
     STATES,
 )
@@ -19,6 +20,14 @@ MESSAGES_RECEIVED = Declaration(
     kind=Kind.COUNTER,
     help="Messages taken off the queue, by the format they were decoded as.",
     labels=("format",),
+)
+MESSAGES_SETTLED = Declaration(
+    name="messages_settled_total",
+    kind=Kind.COUNTER,
+    help="Received messages that are done, by what became of them as a whole; parked also where the rest was "
+    "accepted. Their sum is messages_received_total, but for those being worked on.",
+    labels=("outcome",),
+    born=MESSAGE_ENDS,
 )
 EVALUATIONS = Declaration(
     name="evaluations_total",

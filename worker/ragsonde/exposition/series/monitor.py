@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ragsonde.exposition.closed_labels import INVARIANTS
 from ragsonde.exposition.declaration import Declaration, Kind
 
 QUEUE_MESSAGES = Declaration(
@@ -15,6 +16,14 @@ LEDGER_EVALUATIONS = Declaration(
     kind=Kind.SNAPSHOT,
     help="Evaluations born in the last 24 hours, by judge (its name alone) and present state, from Postgres.",
     labels=("judge", "state"),
+)
+LEDGER_VIOLATIONS = Declaration(
+    name="ledger_violations",
+    kind=Kind.GAUGE,
+    help="Rows of the last 25 hours that break an invariant of the ledger, as last checked; ragsonde ledger "
+    "names traces.",
+    labels=("invariant",),
+    born=INVARIANTS,
 )
 OPEN_TRACES = Declaration(
     name="open_traces",

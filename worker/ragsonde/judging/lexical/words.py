@@ -30,6 +30,8 @@ _DOUBLED = frozenset("bdgmnprt")
 
 _ASCII_PREFIX = 7
 _PREFIX = 6
+_LONGEST_KEPT = 40
+"""What is longer is no word that comes again, and 32,768 of any length would fill the memory."""
 
 
 def normalize(text: str) -> str:
@@ -62,9 +64,17 @@ def tokenize(normalized: str) -> list[str]:
     return tokens
 
 
-@lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
     """A lower-case word without its common English ending, cut to a prefix: equal for most of its forms."""
+    return _stem_kept(word) if len(word) <= _LONGEST_KEPT else _stem(word)
+
+
+@lru_cache(maxsize=32_768)
+def _stem_kept(word: str) -> str:
+    return _stem(word)
+
+
+def _stem(word: str) -> str:
     if not word.isascii():
         return _VOWEL_POINTS.sub("", word)[:_PREFIX] or word
     if not word.isalpha():

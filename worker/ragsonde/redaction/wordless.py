@@ -1,7 +1,7 @@
 """Verdicts without the words of a trace, for a deployment that stores none: numbers and counts stay.
 
-Scores are the same: formulas count verdicts and never read their words. As judges and cache are wrapped, what
-explains a score is made of the verdicts that are stored.
+Scores are the same: formulas count verdicts and never read their words. As judges are wrapped, what explains
+a score is made of the verdicts that are stored.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ragsonde.ports import AssessmentCache, Judge
+    from ragsonde.ports import Judge
     from ragsonde_schemas.assessment import Aspect, Assessment
     from ragsonde_schemas.trace import Trace
 
@@ -80,15 +78,3 @@ class WordlessJudge:
     ) -> Assessment:
         """As `ports.Judge.assess`, without words."""
         return withhold_words(self._judge.assess(trace, aspects, deadline=deadline))
-
-
-class WordlessCache:
-    """A cache whose verdicts hold no words: those stored before the setting was changed do."""
-
-    def __init__(self, cache: AssessmentCache) -> None:
-        self._find: Callable[[str, str], Assessment | None] = cache.find
-
-    def find(self, fingerprint: str, content_hash: str) -> Assessment | None:
-        """As `ports.AssessmentCache.find`, without words."""
-        found = self._find(fingerprint, content_hash)
-        return None if found is None else withhold_words(found)

@@ -1,0 +1,58 @@
+"""What docs/how-to/check-the-ledger.md and replay-parked-messages.md show and say holds."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+from typer.testing import CliRunner
+
+from ragsonde.cli.main import load_command
+from ragsonde.cli.parked import MANY
+from ragsonde.exposition.series import MONITOR_SERIES, WORKER_SERIES
+from ragsonde.intake.deliveries import KEPT_BYTES_OF_OVERSIZE
+from ragsonde.ledger_jobs import CHECKED_SPAN, LedgerChores
+from ragsonde.settings.fields import RetentionDays
+from ragsonde_schemas.errors import ParkReason
+from ragsonde_schemas.ledger import MEANINGS, Invariant, MessageEnd
+
+FOLDER = Path(__file__).parents[3] / "docs" / "how-to"
+LEDGER = (FOLDER / "check-the-ledger.md").read_text()
+PARKED = (FOLDER / "replay-parked-messages.md").read_text()
+SERIES = {declared.full_name for declared in (*WORKER_SERIES, *MONITOR_SERIES)}
+COMMANDS = re.findall(r"^ragsonde (\w+)([^#\n]*)", LEDGER + PARKED, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("name", "options"), COMMANDS)
+def test_every_option_and_reason_of_their_commands_is_one(name, options):
+    app = typer.Typer()
+    app.command()(load_command(name).callback)
+    known = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "300"}).output
+    words = shlex.split(options)
+    assert [word for word in words if word.startswith("--") and word not in known] == []
+    assert all(words[place + 1] in set(ParkReason) for place, word in enumerate(words) if word == "--reason")
+
+
+def test_the_ledger_names_each_invariant_with_its_meaning_and_each_end_of_a_message():
+    rows = re.findall(r"^\| (`[^|]+) \| (.+) \|$", LEDGER, re.MULTILINE)
+    named = [name for cell, _ in rows for name in re.findall(r"`(\w+)`", cell)]
+    assert named == [*Invariant, *MessageEnd]
+    told = dict(rows)
+    for invariant in list(Invariant)[1:9]:
+        assert told[f"`{invariant}`"] == MEANINGS[invariant]
+
+
+def test_their_series_are_exposed():
+    assert set(re.findall(r"ragsonde_\w+", LEDGER + PARKED)) <= SERIES
+    (rule,) = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", LEDGER, re.DOTALL)[0])
+    assert "ragsonde_ledger_violations" in rule["expr"]
+
+
+def test_their_figures_are_those_of_the_code():
+    assert f"checks the last {CHECKED_SPAN.total_seconds() / 3600:.0f} hours every five minutes" in LEDGER
+    assert LedgerChores.__dataclass_fields__["check_seconds"].default == 300
+    assert f"More than {MANY} messages" in PARKED
+    assert f"for {RetentionDays().parked_message} days" in PARKED
+    assert f"the first {KEPT_BYTES_OF_OVERSIZE // 1024} KiB" in PARKED

@@ -1,0 +1,85 @@
+"""The monitor's job that checks the ledger again and again."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from ragsonde.exposition.series import LEDGER_VIOLATIONS
+from ragsonde.monitor import Job
+from ragsonde.storage.ledger_reading import LedgerReader
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from ragsonde.exposition.registry import Series
+    from ragsonde.ports import Clock
+    from ragsonde_schemas.ledger import Invariant, InvariantCheck
+
+logger = logging.getLogger(__name__)
+
+INVARIANTS = "invariants"
+LEDGER_JOB_NAMES = (INVARIANTS,)
+CHECKED_SPAN = timedelta(hours=25)
+"""An evaluation waits for 24 hours at most: each is looked at when it has ended, too."""
+_REST = 9
+
+
+@dataclass(kw_only=True)
+class LedgerChores:
+    """Checks every invariant; a gauge shows how many rows break it, the log says when one begins to.
+
+    Attributes:
+        kept_days: the shortest retention of traces, evaluations and scores.
+        check_seconds: between two checks.
+        timeout_seconds: of one invariant.
+    """
+
+    engine: Engine
+    series: Series
+    clock: Clock
+    kept_days: int
+    check_seconds: float = 300.0
+    timeout_seconds: float = 120.0
+    _broken: set[Invariant] = field(default_factory=set)
+    _resting_until: float = 0.0
+
+    def build_jobs(self) -> tuple[Job, ...]:
+        """The job, as the monitor runs it; each monitor shows what it found itself."""
+        job = Job(name=INVARIANTS, interval_seconds=self.check_seconds, run=self.check, is_exclusive=False)
+        return (job,)
+
+    def check(self) -> None:
+        """Checks what was stored in the last 25 hours; where that takes long it rests for nine times as long.
+
+        Raises:
+            DatabaseLostError, GivenUpError: the gauges keep what was found last.
+        """
+        begun = self.clock.monotonic()
+        if begun < self._resting_until:
+            return
+        try:
+            self._check_all()
+        finally:
+            ended = self.clock.monotonic()
+            self._resting_until = ended + _REST * (ended - begun)
+
+    def _check_all(self) -> None:
+        now = self.clock.now()
+        reader = LedgerReader(self.engine, kept_days=self.kept_days, timeout_seconds=self.timeout_seconds)
+        ledger = reader.read(now=now, since=now - CHECKED_SPAN)
+        for check in ledger.checks:
+            self.series.set(LEDGER_VIOLATIONS, float(check.violations), invariant=check.invariant)
+            self._tell(check)
+
+    def _tell(self, check: InvariantCheck) -> None:
+        fields = {"invariant": check.invariant.value}
+        if check.holds and check.invariant in self._broken:
+            self._broken.discard(check.invariant)
+            logger.info("ledger_holds_again", extra=fields)
+        elif not check.holds and check.invariant not in self._broken:
+            self._broken.add(check.invariant)
+            found = {"violations": check.violations, "trace_ids": list(check.trace_ids)}
+            logger.error("ledger_broken", extra={**fields, **found})

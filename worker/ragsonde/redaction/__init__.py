@@ -1,0 +1,1 @@
+"""What is taken out of texts, and which ids are replaced, before anything rests or leaves."""
