@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from enum import StrEnum
+
+from pydantic import Field
 
 from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.evaluation import EvaluationState
@@ -39,13 +42,11 @@ class PlaceActivity(Value):
     Attributes:
         revisions: accepted.
         last_admitted_at: when the last of them was stored.
-        empty: of these, without any context because retrieval returned none.
     """
 
     place: Place
     revisions: int
     last_admitted_at: datetime
-    empty: int = 0
 
 
 class DayMean(Value):
@@ -97,17 +98,58 @@ class LowTrace(Value):
     occurred_at: datetime
 
 
-class Sufficiency(Value):
-    """How often contexts lack the answer, as one judge says.
+class WindowCounts(Value):
+    """What one judge made of a place's traces in a stretch of time.
 
     Attributes:
-        assessed: traces of which it was asked.
-        insufficient: of these, those whose contexts do not suffice.
+        evaluations: born in it; those that were superseded count no more.
+        causes: how many ended without a number, by cause.
+        assessed: of these the judge said whether their contexts suffice.
+        insufficient: of those, whose contexts do not.
     """
 
+    since: datetime
+    until: datetime
     judge: str
-    assessed: int
-    insufficient: int
+    evaluations: int = 0
+    causes: dict[Cause, int] = Field(default_factory=dict)
+    assessed: int = 0
+    insufficient: int = 0
+
+
+class Sign(StrEnum):
+    """What the example traces of an alert show."""
+
+    EMPTY_RETRIEVAL = "empty_retrieval"
+    NO_CONTEXT = "no_context"
+    INSUFFICIENT = "insufficient"
+    FAILED = "failed"
+    LEFT_OUT = "left_out"
+    """shed, or still waiting"""
+    NONE = "none"
+    """traces cannot show it"""
+
+
+class ExampleTrace(Value):
+    """A trace that shows what an alert is about; `record_key` is '' for a whole message."""
+
+    trace_id: str
+    record_key: str
+    occurred_at: datetime
+    release: str
+
+
+class AlertEvidence(Value):
+    """What lies behind an alert about a place, read when somebody looks.
+
+    Attributes:
+        windows: the last hour, the day before it, the week before that; one a judge each.
+        examples: newest first.
+    """
+
+    place: Place
+    windows: tuple[WindowCounts, ...]
+    examples: tuple[ExampleTrace, ...]
 
 
 class PlaceSummary(Value):
@@ -115,13 +157,14 @@ class PlaceSummary(Value):
 
     Attributes:
         waiting: evaluations of its app that wait or run, of any age.
+        counts: of the last day, one a judge.
         lowest: traces with the lowest scores of the last day.
     """
 
     activity: PlaceActivity
     waiting: int
     scorers: tuple[ScorerSummary, ...]
-    sufficiency: tuple[Sufficiency, ...]
+    counts: tuple[WindowCounts, ...]
     lowest: tuple[LowTrace, ...]
 
 

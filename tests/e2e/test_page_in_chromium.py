@@ -10,7 +10,7 @@ from selenium.webdriver.common.keys import Keys
 
 from fakes.histories import evaluate, tell
 from fakes.judged_traces import make_trace
-from fakes.watching import FakeWatching, make_activity, make_ledger, make_place, make_summary
+from fakes.watching import FakeWatching, make_activity, make_ledger, make_place, make_summary, make_window
 from ragsonde.exposition.http import Response
 from ragsonde.page.application import PageApplication
 from ragsonde.page.authentication import Authentication
@@ -20,7 +20,7 @@ from ragsonde.page.views import Views
 from ragsonde.scoring.table import build_scorers
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.spending import Limit, Period, Spent
-from ragsonde_schemas.watched import LowTrace, Spending, Sufficiency
+from ragsonde_schemas.watched import AlertEvidence, ExampleTrace, LowTrace, Place, Spending
 from services.chromium import CONTRASTS, open_browser
 
 pytestmark = pytest.mark.integration
@@ -52,7 +52,7 @@ def make_watching() -> FakeWatching:
     summaries = (make_summary(), make_summary(judge="gpt@3fa2c1", mean=0.1, unscored={Cause.REFUSED: 3}))
     shown = make_place(
         scorers=summaries,
-        sufficiency=(Sufficiency(judge="lexical", assessed=54, insufficient=25),),
+        counts=(make_window(assessed=54, insufficient=25, causes={Cause.EMPTY_RETRIEVAL: 5}),),
         lowest=(low,),
     )
     spending = Spending(
@@ -64,6 +64,17 @@ def make_watching() -> FakeWatching:
             revisions=54, judges={"lexical": {"scored": 50, "failed": 4}}, parked={"invalid_json": 3}
         ),
         spending=(spending,),
+        evidence=AlertEvidence(
+            place=Place(app="shop", environment="production"),
+            windows=(
+                make_window(causes={Cause.EMPTY_RETRIEVAL: 60}),
+                make_window(1, hours=24),
+                make_window(25),
+            ),
+            examples=(
+                ExampleTrace(trace_id=LONG, record_key="", occurred_at=trace.occurred_at, release="2.4.0"),
+            ),
+        ),
         histories={LONG: tell(trace, evaluate(trace), evaluate(trace, judge="gpt", calls=1))},
     )
 
@@ -89,7 +100,8 @@ def url():
     server.close()
 
 
-PATHS = ("/", f"/traces/{LONG}", "/nothing", "/login")
+ALERT = "/alerts/RagsondeEmptyRetrieval"
+PATHS = ("/", f"/traces/{LONG}", f"{ALERT}?app=shop&environment=production", ALERT, "/nothing", "/login")
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -134,7 +146,7 @@ def test_the_keyboard_leads_to_the_worst_trace(browser, url):
             break
         ActionChains(browser.driver).send_keys(Keys.TAB).perform()
     ActionChains(browser.driver).send_keys(Keys.ENTER).perform()
-    assert browser.driver.find_element("css selector", "h1").text == f"Trace {LONG}"
+    browser.wait_for(f"Trace {LONG}")
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -150,14 +162,25 @@ def test_a_screen_reader_finds_its_way(browser, url, path):
     assert browser.run("return document.querySelectorAll('script').length") == 0
 
 
+def test_from_an_alert_to_the_offending_context_in_three_clicks(browser, url):
+    browser.open(f"{url}{ALERT}?app=shop&environment=production")  # the first: the link in the alert
+    browser.driver.find_element("link text", LONG).click()
+    browser.wait_for("Contexts, as gpt@ffffff judged them")
+    browser.driver.find_element("link text", "lexical@ffffff").click()
+    browser.wait_for("Contexts, as lexical@ffffff judged them")
+    context = browser.driver.find_element("id", "context-2").text
+    assert "not relevant" in context
+    assert "A battery should not burn." in context
+
+
 def test_a_person_logs_in_with_the_token(browser):
     server = serve(auth="token", token=TOKEN)
     try:
         browser.open(server.url)
-        assert browser.driver.find_element("css selector", "h1").text == "Log in"
+        browser.wait_for("Log in")
         browser.driver.find_element("id", "token").send_keys("wrong", Keys.ENTER)
-        assert "That is not the token." in browser.driver.find_element("css selector", "main").text
+        browser.wait_for("That is not the token.")
         browser.driver.find_element("id", "token").send_keys(TOKEN, Keys.ENTER)
-        assert browser.driver.find_element("css selector", "h1").text == "shop, production"
+        browser.wait_for("shop, production")
     finally:
         server.close()

@@ -9,13 +9,16 @@ from typing import Any
 from ragsonde_schemas.errors import DatabaseLostError
 from ragsonde_schemas.history import TraceHistory
 from ragsonde_schemas.watched import (
+    AlertEvidence,
     DayMean,
     LedgerSummary,
     Place,
     PlaceActivity,
     PlaceSummary,
     ScorerSummary,
+    Sign,
     Spending,
+    WindowCounts,
 )
 
 NOON = datetime(2026, 10, 7, 12, tzinfo=UTC)
@@ -29,7 +32,7 @@ def make_ledger(**changes: object) -> LedgerSummary:
 
 def make_activity(app: str = "shop", environment: str = "production", **changes: Any) -> PlaceActivity:  # noqa: ANN401
     """A place with 40 revisions, the last of them 12 s ago."""
-    values = {"revisions": 40, "last_admitted_at": NOON - timedelta(seconds=12), "empty": 0}
+    values = {"revisions": 40, "last_admitted_at": NOON - timedelta(seconds=12)}
     return PlaceActivity(place=Place(app=app, environment=environment), **values | changes)
 
 
@@ -54,8 +57,15 @@ def make_summary(**changes: Any) -> ScorerSummary:  # noqa: ANN401
 
 def make_place(activity: PlaceActivity | None = None, **changes: Any) -> PlaceSummary:  # noqa: ANN401
     """A place with one scorer."""
-    values = {"waiting": 0, "scorers": (make_summary(),), "sufficiency": (), "lowest": ()}
+    values = {"waiting": 0, "scorers": (make_summary(),), "counts": (), "lowest": ()}
     return PlaceSummary(activity=activity or make_activity(), **values | changes)
+
+
+def make_window(hours_ago: int = 0, *, hours: int = 1, **changes: Any) -> WindowCounts:  # noqa: ANN401
+    """What the lexical judge made of 200 traces, the newest of them so long ago."""
+    until = NOON - timedelta(hours=hours_ago)
+    values = {"since": until - timedelta(hours=hours), "until": until, "judge": "lexical", "evaluations": 200}
+    return WindowCounts.model_validate(values | changes)
 
 
 @dataclass
@@ -65,6 +75,7 @@ class FakeWatching:
     places: list[PlaceSummary] = field(default_factory=list)
     ledger: LedgerSummary | None = field(default_factory=make_ledger)
     spending: tuple[Spending, ...] = ()
+    evidence: AlertEvidence | None = None
     histories: dict[str, TraceHistory] = field(default_factory=dict)
     is_away: bool = False
 
@@ -82,6 +93,10 @@ class FakeWatching:
         self._require_presence()
         assert self.ledger is not None
         return self.ledger
+
+    def read_alert(self, place: Place, *, sign: Sign) -> AlertEvidence:  # noqa: ARG002 - as the port says
+        self._require_presence()
+        return self.evidence or AlertEvidence(place=place, windows=(), examples=())
 
     def list_spending(self) -> tuple[Spending, ...]:
         return self.spending

@@ -13,6 +13,9 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.expected_conditions import text_to_be_present_in_element
+from selenium.webdriver.support.wait import WebDriverWait
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
     from selenium.webdriver.chrome.webdriver import WebDriver
 
 CONTRASTS = Path(__file__).with_name("contrasts.js").read_text(encoding="utf-8")
+
+
+WAIT_SECONDS = 20
 
 
 class Browser:
@@ -39,6 +45,12 @@ class Browser:
     def run(self, script: str):
         """What a script returns that is run in the page."""
         return self.driver.execute_script(script)
+
+    def wait_for(self, text: str) -> None:
+        """Returns when the page holds a text; one that was followed to is not there at once."""
+        WebDriverWait(self.driver, WAIT_SECONDS).until(
+            text_to_be_present_in_element((By.TAG_NAME, "main"), text)
+        )
 
     def list_requested(self) -> list[str]:
         """URLs that were asked for since the last time."""

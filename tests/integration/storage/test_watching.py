@@ -9,7 +9,10 @@ import pytest
 from fakes.clock import NOON, FakeClock
 from fakes.evaluations import make_assessment, make_result, make_trace, plan_free, plan_paid
 from ragsonde.storage.watching import PostgresWatching
+from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.evaluation import EvaluationState as S
 from ragsonde_schemas.spending import Limit, Period
+from ragsonde_schemas.watched import Place, Sign
 from services.stores import PostgresStores
 
 pytestmark = pytest.mark.integration
@@ -43,8 +46,8 @@ def test_places_come_with_the_busiest_first(stores, watching):
     stores.clock.advance(60)
     admit(stores, "s-1", environment="staging", contexts=())
     busiest, other = watching.list_places()
-    assert (busiest.place.environment, busiest.revisions, busiest.empty) == ("production", 3, 0)
-    assert (other.place.environment, other.revisions, other.empty) == ("staging", 1, 1)
+    assert (busiest.place.environment, busiest.revisions) == ("production", 3)
+    assert (other.place.environment, other.revisions) == ("staging", 1)
     assert other.last_admitted_at == NOON + timedelta(seconds=60)
 
 
@@ -91,8 +94,58 @@ def test_the_lowest_traces_come_lowest_first(stores, watching):
 def test_questions_whose_contexts_lack_the_answer_are_counted(stores, watching):
     for number in range(4):
         admit(stores, f"t-{number}", insufficient=number == 0)
-    (one,) = watching.read_place(watching.list_places()[0]).sufficiency
-    assert (one.judge, one.assessed, one.insufficient) == ("lexical", 4, 1)
+    stores.clock.advance(1)
+    (one,) = watching.read_place(watching.list_places()[0]).counts
+    assert (one.judge, one.evaluations, one.assessed, one.insufficient) == ("lexical", 4, 4, 1)
+
+
+def leave_empty(stores, trace_id, **fields):
+    """A trace whose retrieval returned nothing."""
+    result = make_result(S.NOT_EVALUABLE).model_copy(update={"cause": Cause.EMPTY_RETRIEVAL})
+    planned = plan_free().model_copy(update={"state": S.NOT_EVALUABLE, "result": result})
+    trace = make_trace(trace_id, **{"environment": "production", **fields})
+    return stores.traces.admit(trace, (planned,))
+
+
+def test_an_alert_shows_now_beside_the_day_and_the_week_before(stores, watching):
+    for hours, bad in ((48, 1), (10, 1), (0, 2)):
+        stores.clock.advance(3600 * (48 - hours) - (stores.clock.now() - NOON).total_seconds())
+        for number in range(2):
+            admit(stores, f"good-{hours}-{number}")
+        for number in range(bad):
+            leave_empty(stores, f"bad-{hours}-{number}", release="2.4.0")
+    stores.clock.advance(60)
+    evidence = watching.read_alert(Place(app="shop", environment="production"), sign=Sign.EMPTY_RETRIEVAL)
+    assert [(one.evaluations, dict(one.causes)) for one in evidence.windows] == [
+        (4, {"empty_retrieval": 2}),
+        (3, {"empty_retrieval": 1}),
+        (3, {"empty_retrieval": 1}),
+    ]
+    assert [one.trace_id for one in evidence.examples] == ["bad-0-0", "bad-0-1", "bad-10-0"]
+    assert evidence.examples[0].release == "2.4.0"
+
+
+@pytest.mark.parametrize("sign", list(Sign))
+def test_every_sign_is_found_by_its_own_traces(stores, watching, sign):
+    admit(stores, "insufficient", insufficient=True)
+    leave_empty(stores, "empty")
+    failed = plan_free().model_copy(update={"state": S.FAILED, "result": make_result(S.FAILED)})
+    stores.traces.admit(make_trace("failed", environment="production"), (failed,))
+    stores.traces.admit(make_trace("waiting", environment="production"), (plan_paid(),))
+    missing = make_result(S.NOT_EVALUABLE).model_copy(update={"cause": Cause.NO_CONTEXT})
+    unknown = plan_free().model_copy(update={"state": S.NOT_EVALUABLE, "result": missing})
+    stores.traces.admit(make_trace("no-context", environment="production"), (unknown,))
+    admit(stores, "elsewhere", insufficient=True, environment="staging")
+    expected = {
+        Sign.EMPTY_RETRIEVAL: ["empty"],
+        Sign.NO_CONTEXT: ["no-context"],
+        Sign.INSUFFICIENT: ["insufficient"],
+        Sign.FAILED: ["failed"],
+        Sign.LEFT_OUT: ["waiting"],
+        Sign.NONE: [],
+    }
+    evidence = watching.read_alert(Place(app="shop", environment="production"), sign=sign)
+    assert [one.trace_id for one in evidence.examples] == expected[sign]
 
 
 def test_what_waits_is_counted(stores, watching):

@@ -61,6 +61,7 @@ def open_page(
                 watching=watching,
                 scorers={scorer.instance: scorer for scorer in scorers},
                 trace_link=settings.links.trace,
+                runbook_link=settings.links.runbook,
             ),
             machine_routes=routes,
             read_metrics_token=build_token_reader(

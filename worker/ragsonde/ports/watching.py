@@ -8,7 +8,15 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ragsonde_schemas.history import TraceHistory
-    from ragsonde_schemas.watched import LedgerSummary, PlaceActivity, PlaceSummary, Spending
+    from ragsonde_schemas.watched import (
+        AlertEvidence,
+        LedgerSummary,
+        Place,
+        PlaceActivity,
+        PlaceSummary,
+        Sign,
+        Spending,
+    )
 
 
 class Watching(Protocol):
@@ -28,6 +36,10 @@ class Watching(Protocol):
 
     def read_ledger(self, app: str | None = None) -> LedgerSummary:
         """Where every trace of the last 24 hours went; of one app, or of all."""
+        ...
+
+    def read_alert(self, place: Place, *, sign: Sign) -> AlertEvidence:
+        """What lies behind an alert about a place, with traces that show it."""
         ...
 
     def list_spending(self) -> tuple[Spending, ...]:

@@ -13,7 +13,7 @@ from ragsonde.assembly.closing import ClosingTimes
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeOptions
-from ragsonde.page.options import MetricsOptions, PageAuth, PageOptions
+from ragsonde.page.options import Links, MetricsOptions, PageAuth, PageOptions
 from ragsonde.receiver.options import ReceiverOptions
 from ragsonde.redaction.options import RedactionOptions
 from ragsonde.scoring.table import DEFAULT_FORMULAS
@@ -114,16 +114,6 @@ class Ports(Value):
     monitor: Port = Field(default=8321, description="the monitor's page and /metrics")
     worker_metrics: Port = Field(
         default=9321, description="/metrics and /health of a worker, or the next free"
-    )
-
-
-class Links(Value):
-    """Where people go on from the page."""
-
-    trace: str | None = Field(
-        default=None,
-        pattern=r"^https?://\S*\{trace_id\}\S*$",
-        description="URL of a trace in your tracing tool, with {trace_id} where its id stands",
     )
 
 

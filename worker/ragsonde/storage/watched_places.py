@@ -9,7 +9,7 @@ from sqlalchemy import text
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.trace_rows import to_utc
 from ragsonde.storage.transitions import UNFINISHED
-from ragsonde_schemas.watched import Place, PlaceActivity, Sufficiency
+from ragsonde_schemas.watched import Place, PlaceActivity
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,26 +20,12 @@ MOST_PLACES = 100
 
 _ACTIVITY = text(
     """
-SELECT t.app, t.environment, count(*) AS revisions, max(t.admitted_at) AS last_admitted_at,
-    count(*) FILTER (WHERE x.contexts = '[]'::jsonb) AS empty
-FROM trace t LEFT JOIN trace_text x USING (trace_id, app, record_key, revision, day)
-WHERE t.admitted_at >= :since
-GROUP BY t.app, t.environment ORDER BY revisions DESC, t.app, t.environment LIMIT :most
+SELECT app, environment, count(*) AS revisions, max(admitted_at) AS last_admitted_at
+FROM trace WHERE admitted_at >= :since
+GROUP BY app, environment ORDER BY revisions DESC, app, environment LIMIT :most
 """
 )
 _WAITING = text("SELECT count(*) FROM evaluation WHERE state = ANY(:states) AND app = :app")
-_SUFFICIENCY = text(
-    """
-SELECT a.judge, count(*) AS assessed,
-    count(*) FILTER (WHERE (a.verdicts ->> 'insufficient')::boolean) AS insufficient
-FROM assessment a
-JOIN evaluation e USING (trace_id, app, record_key, revision, day, judge, fingerprint)
-JOIN trace t USING (trace_id, app, record_key, revision, day)
-WHERE a.created_at >= :since AND a.app = :app AND t.environment = :environment
-  AND e.state <> 'superseded' AND a.verdicts ->> 'insufficient' IS NOT NULL
-GROUP BY a.judge ORDER BY a.judge
-"""
-)
 
 
 def list_activity(engine: Engine, *, since: datetime) -> tuple[PlaceActivity, ...]:
@@ -55,7 +41,6 @@ def list_activity(engine: Engine, *, since: datetime) -> tuple[PlaceActivity, ..
                 place=Place(app=row["app"], environment=row["environment"]),
                 revisions=row["revisions"],
                 last_admitted_at=to_utc(row["last_admitted_at"]),
-                empty=row["empty"],
             )
             for row in rows
         )
@@ -70,15 +55,3 @@ def count_waiting(engine: Engine, *, app: str) -> int:
     states = sorted(state.value for state in UNFINISHED)
     with translating_losses(), engine.connect() as connection:
         return int(connection.execute(_WAITING, {"states": states, "app": app}).scalar_one())
-
-
-def count_sufficiency(engine: Engine, place: Place, *, since: datetime) -> tuple[Sufficiency, ...]:
-    """How often the contexts of a place's traces lack the answer, for each judge that was asked.
-
-    Raises:
-        DatabaseLostError: Postgres is away.
-    """
-    parameters = {"since": since, **place.model_dump()}
-    with translating_losses(), engine.connect() as connection:
-        rows = connection.execute(_SUFFICIENCY, parameters).mappings()
-        return tuple(Sufficiency(**row) for row in rows)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ragsonde.storage.history import read_history
 from ragsonde.storage.ledger import count_revisions, count_states
 from ragsonde.storage.parking_store import count_parked
 from ragsonde.storage.spending import read_spent
-from ragsonde.storage.watched_places import count_sufficiency, count_waiting, list_activity
+from ragsonde.storage.watched_counts import count_window, list_examples
+from ragsonde.storage.watched_places import count_waiting, list_activity
 from ragsonde.storage.watched_scores import find_lowest, summarise_place
-from ragsonde_schemas.watched import LedgerSummary, PlaceSummary, Spending
+from ragsonde_schemas.watched import AlertEvidence, LedgerSummary, PlaceSummary, Spending
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,11 +26,12 @@ if TYPE_CHECKING:
     from ragsonde_schemas.evaluation import EvaluationState
     from ragsonde_schemas.history import TraceHistory
     from ragsonde_schemas.spending import Limit
-    from ragsonde_schemas.watched import PlaceActivity, ScorerSummary
+    from ragsonde_schemas.watched import Place, PlaceActivity, ScorerSummary, Sign
 
 SPAN = timedelta(hours=24)
 TREND_DAYS = 14
 LOWEST = 3
+EXAMPLES = 10
 
 
 class PostgresWatching:
@@ -99,7 +102,7 @@ class PostgresWatching:
             activity=activity,
             waiting=count_waiting(self._engine, app=place.app),
             scorers=scorers,
-            sufficiency=count_sufficiency(self._engine, place, since=since),
+            counts=count_window(self._engine, place, since=since, until=now),
             lowest=find_lowest(
                 self._engine,
                 place,
@@ -117,6 +120,22 @@ class PostgresWatching:
             DatabaseLostError: Postgres is away.
         """
         return read_history(self._engine, trace_id, app=app)
+
+    def read_alert(self, place: Place, *, sign: Sign) -> AlertEvidence:
+        """What lies behind an alert about a place.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        now = self._clock.now()
+        edges = (now, now - timedelta(hours=1), now - timedelta(hours=25), now - timedelta(days=8))
+        windows = tuple(
+            one
+            for until, since in pairwise(edges)
+            for one in count_window(self._engine, place, since=since, until=until)
+        )
+        examples = list_examples(self._engine, place, sign=sign, since=edges[2], most=EXAMPLES)
+        return AlertEvidence(place=place, windows=windows, examples=examples)
 
     def list_spending(self) -> tuple[Spending, ...]:
         """What judges with a budget have spent in their present periods.
