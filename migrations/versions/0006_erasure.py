@@ -13,6 +13,7 @@ down_revision = "0005"
 branch_labels = None
 depends_on = None
 
+
 def upgrade() -> None:
     op.create_table(
         "tombstone",

@@ -1,19 +1,19 @@
 """kill -9 of workers and of the monitor while spans are gathered: every trace is there, whole, once."""
 
 import json
-import os
 import random
 
 import pytest
 
 from builders.rag_spans import CONTEXTS, make_rag_spans
 from builders.spans import write_export
+from services.chaos_report import IS_LONG, SEED
+from services.leases import end_leases, find_last_lease
 from services.waiting import wait_for
 
 pytestmark = pytest.mark.chaos
 
-TRACES = 1500 if os.environ.get("CHAOS") == "long" else 200
-SEED = 20261130
+TRACES = 1500 if IS_LONG else 200
 SPANS_A_MESSAGE = 20
 CURRENT = """
 SELECT e.trace_id, jsonb_array_length(t.contexts) FROM evaluation e
@@ -30,7 +30,9 @@ def cut_into_messages():
     return [write_export(*spans[at : at + SPANS_A_MESSAGE]) for at in range(0, len(spans), SPANS_A_MESSAGE)]
 
 
-def test_killed_workers_and_a_killed_monitor_lose_no_span_and_double_no_trace(rabbitmq_deployment):
+def test_killed_workers_and_a_killed_monitor_lose_no_span_and_double_no_trace(
+    rabbitmq_deployment, chaos_report
+):
     deployment = rabbitmq_deployment
     deployment.settings["RAGSONDE_ASSEMBLY__QUIET_SECONDS"] = "1"
     # a judge that is never asked, whose short deadline makes the lease of a killed worker short
@@ -50,6 +52,8 @@ def test_killed_workers_and_a_killed_monitor_lose_no_span_and_double_no_trace(ra
         goal = int(TRACES * share)
         wait_for(lambda goal=goal: deployment.count(stored) >= goal, seconds=90, what=f"{goal} closed")
         worker.kill()
+        if not IS_LONG:
+            end_leases(deployment, last=find_last_lease(deployment))
         if share == 0.3:
             monitor.kill()
             monitor = deployment.start("monitor")
@@ -58,5 +62,8 @@ def test_killed_workers_and_a_killed_monitor_lose_no_span_and_double_no_trace(ra
     wait_for(
         lambda: deployment.query(CURRENT) == wanted, seconds=150, what=f"{TRACES} whole traces, once each"
     )
+    chaos_report.traces += TRACES
+    chaos_report.survive("kill -9 of a worker that gathers spans", 3)
+    chaos_report.survive("kill -9 of the monitor")
     assert deployment.query("SELECT reason, message FROM parked_message") == []
     assert deployment.count("SELECT count(*) FROM span_buffer") == 3 * TRACES
