@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hmac
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, SecretStr
+from pydantic import AfterValidator, Field, SecretStr, model_validator
+
+from ragsonde_schemas.value import Value
 
 
 def _check_token(token: SecretStr | None) -> SecretStr | None:
@@ -19,6 +22,28 @@ def _check_token(token: SecretStr | None) -> SecretStr | None:
 
 Token = Annotated[SecretStr | None, AfterValidator(_check_token)]
 """Visible ASCII characters, as they go into a header; None: no token is asked for."""
+
+
+class TokenSource(Value):
+    """Where a token stands.
+
+    Attributes:
+        token_file: read anew for every request, so that the token may be replaced while the process runs.
+    """
+
+    token: Token = Field(default=None, description="bearer token that must be shown")
+    token_file: Path | None = Field(default=None, description="a file that holds token")
+
+    @property
+    def asks_for_token(self) -> bool:
+        """True when a token must be shown."""
+        return self.token is not None or self.token_file is not None
+
+    @model_validator(mode="after")
+    def _keep_one_source(self) -> Self:
+        if self.token is not None and self.token_file is not None:
+            raise ValueError("token_file: token is given too; keep one of them")
+        return self
 
 
 def is_same_token(shown: str, token: str) -> bool:

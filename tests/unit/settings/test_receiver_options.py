@@ -1,11 +1,13 @@
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from ragsonde.settings import read_settings, read_with_origins
 from ragsonde.settings.effective import list_rows
 from ragsonde.settings.secrets import build_token_reader
 from ragsonde_schemas.errors import ConfigError
+from ragsonde_schemas.token import TokenSource
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +79,7 @@ def test_no_listing_of_the_settings_shows_the_token():
 def test_a_token_file_is_read_anew_each_time():
     path = Path("token")
     path.write_text("old\n", encoding="utf-8")
-    read_token = build_token_reader(None, path, key="receiver.token_file")
+    read_token = build_token_reader(TokenSource(token_file=path), key="receiver")
     assert read_token() == "old"
     path.write_text("new\n", encoding="utf-8")
     assert read_token() == "new"
@@ -88,8 +90,20 @@ def test_a_token_file_that_holds_none_stops_the_start(content):
     if content is not None:
         Path("token").write_text(content, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"receiver\.token_file: token"):
-        build_token_reader(None, Path("token"), key="receiver.token_file")
+        build_token_reader(TokenSource(token_file=Path("token")), key="receiver")
 
 
 def test_without_a_token_nobody_is_asked():
-    assert build_token_reader(None, None, key="receiver.token_file")() is None
+    assert build_token_reader(TokenSource(), key="receiver")() is None
+
+
+@pytest.mark.parametrize("content", ["x", "fifteen-letters", "sixteen letters!", "шестнадцать букв"])
+def test_a_token_that_can_be_guessed_or_not_be_sent_stops_the_start_wherever_it_stands(content):
+    Path("token").write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"page\.token_file: found"):
+        build_token_reader(TokenSource(token_file=Path("token")), key="page", fewest=16)
+
+
+def test_a_short_token_of_the_environment_stops_the_start():
+    with pytest.raises(ConfigError, match=r"page\.token: found 5 characters, expected at least 16"):
+        build_token_reader(TokenSource(token=SecretStr("short")), key="page", fewest=16)

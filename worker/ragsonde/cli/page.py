@@ -9,7 +9,7 @@ from ragsonde.page.authentication import Authentication
 from ragsonde.page.server import PageServer
 from ragsonde.page.views import Views
 from ragsonde.scoring.formula import Direction
-from ragsonde.settings.secrets import build_token_reader
+from ragsonde.settings.secrets import TOKEN_CHARACTERS, build_token_reader
 from ragsonde.storage.watching import PostgresWatching
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ def open_page(
         ConfigError: a token's file cannot be read.
         SetupError: no port is free.
     """
-    page, metrics = settings.page, settings.metrics
     watching = PostgresWatching(
         engine,
         clock=clock,
@@ -54,8 +53,8 @@ def open_page(
     return PageServer(
         PageApplication(
             authentication=Authentication(
-                options=page,
-                read_token=build_token_reader(page.token, page.token_file, key="page.token_file"),
+                options=settings.page,
+                read_token=build_token_reader(settings.page, key="page", fewest=TOKEN_CHARACTERS),
             ),
             views=Views(
                 watching=watching,
@@ -64,9 +63,7 @@ def open_page(
                 runbook_link=settings.links.runbook,
             ),
             machine_routes=routes,
-            read_metrics_token=build_token_reader(
-                metrics.token, metrics.token_file, key="metrics.token_file"
-            ),
+            read_metrics_token=build_token_reader(settings.metrics, key="metrics", fewest=TOKEN_CHARACTERS),
         ),
         host=settings.host,
         port=settings.ports.monitor,

@@ -134,9 +134,7 @@ def run_receiver(settings: Settings, *, broker_url: str) -> None:
                 gate=Gate(
                     pages=tuple(pages),
                     max_body_bytes=settings.max_body_bytes,
-                    read_token=build_token_reader(
-                        settings.receiver.token, settings.receiver.token_file, key="receiver.token_file"
-                    ),
+                    read_token=build_token_reader(settings.receiver, key="receiver"),
                 ),
                 log=log,
             ),

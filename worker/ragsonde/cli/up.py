@@ -237,6 +237,10 @@ def look_on(
     for process in processes:
         console.print(show(f"{process.child.name:10} {process.url}/metrics   log {process.child.log_path}"))
     for process in processes:
+        if process.child.name == "monitor":
+            console.print(
+                show(f"page       {process.url}/   scores, worst traces, every trace with its verdicts")
+            )
         if process.takes:
             console.print(show(f"traces     {process.takes}   any known format {process.url}/traces"))
     engine = build_engine(connections.database_url, application_name="ragsonde-up", pool_size=1)

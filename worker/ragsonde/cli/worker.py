@@ -27,7 +27,7 @@ from ragsonde.intake.publisher import Publisher
 from ragsonde.judging.litellm_loading import load_litellm
 from ragsonde.judging.options import JudgeKind
 from ragsonde.settings import read_settings
-from ragsonde.settings.secrets import build_token_reader
+from ragsonde.settings.secrets import TOKEN_CHARACTERS, build_token_reader
 from ragsonde.text_redaction import build_cover
 from ragsonde_schemas.errors import BrokerLostError, SetupError
 
@@ -113,9 +113,7 @@ def run_worker(settings: Settings, connections: Connections, *, may_share: bool)
             settings.host,
             settings.ports.worker_metrics,
             routes=parts.routes,
-            read_token=build_token_reader(
-                settings.metrics.token, settings.metrics.token_file, key="metrics.token_file"
-            ),
+            read_token=build_token_reader(settings.metrics, key="metrics", fewest=TOKEN_CHARACTERS),
             allow_remote=settings.insecure or settings.metrics.asks_for_token,
         )
         stack.callback(server.close)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from werkzeug import Request, Response
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ragsonde.page.authentication import Authentication
     from ragsonde.page.views import Views
+    from ragsonde.ports import PageAnswer
 
 logger = logging.getLogger(__name__)
 
@@ -40,25 +41,6 @@ _SECURITY_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-
-
-class MachineAnswer(Protocol):
-    """What a path for machines answers."""
-
-    @property
-    def status(self) -> int:
-        """The HTTP status."""
-        ...
-
-    @property
-    def content_type(self) -> str:
-        """The media type of the body."""
-        ...
-
-    @property
-    def body(self) -> bytes:
-        """The whole of it."""
-        ...
 
 
 class PageRequest(Request):
@@ -83,7 +65,7 @@ class PageApplication:
 
     authentication: Authentication
     views: Views
-    machine_routes: Mapping[str, Callable[[str], MachineAnswer]]
+    machine_routes: Mapping[str, Callable[[str], PageAnswer]]
     read_metrics_token: Callable[[], str | None]
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -135,7 +117,7 @@ class PageApplication:
                     mimetype="text/html",
                 )
 
-    def _answer_machine(self, request: Request, route: Callable[[str], MachineAnswer]) -> Response:
+    def _answer_machine(self, request: Request, route: Callable[[str], PageAnswer]) -> Response:
         if request.method not in {"GET", "HEAD"}:
             raise MethodNotAllowed(["GET", "HEAD"])
         if request.path == _METRICS and not self._may_scrape(request):

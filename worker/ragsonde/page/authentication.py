@@ -74,7 +74,7 @@ class Authentication:
             max_age=SESSION_SECONDS,
             httponly=True,
             samesite="Strict",
-            secure=request.is_secure,
+            secure=self._is_secure(request),
         )
         return response
 
@@ -88,6 +88,11 @@ class Authentication:
         """The header counts only from a proxy: anybody else could write it."""
         is_named = bool(request.headers.get(self.options.header, "").strip())
         return Verdict.ADMITTED if is_named and self._is_proxy(request.remote_addr) else Verdict.REFUSED
+
+    def _is_secure(self, request: Request) -> bool:
+        """True when the person's own connection is encrypted; a proxy tells it."""
+        is_told = request.headers.get("X-Forwarded-Proto", "") == "https"
+        return request.is_secure or (is_told and self._is_proxy(request.remote_addr))
 
     def _is_proxy(self, address: str | None) -> bool:
         try:

@@ -1,6 +1,7 @@
 """What the pipeline needs of the world; each effect package implements one part of it."""
 
 from ragsonde.ports.judges import Budgets, CheckStore, Judge, PaidJudge, SampleRates
+from ragsonde.ports.pages import PageAnswer
 from ragsonde.ports.privacy import Redaction, UserKeys
 from ragsonde.ports.stores import ParkingStore, SpanBuffer, SuspectStore, TraceStore
 from ragsonde.ports.telling import ScoreSink
@@ -14,6 +15,7 @@ __all__ = [
     "Insist",
     "Isolation",
     "Judge",
+    "PageAnswer",
     "PaidJudge",
     "ParkingStore",
     "Redaction",

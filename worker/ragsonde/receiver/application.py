@@ -6,7 +6,7 @@ import logging
 import time
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ragsonde.receiver.answers import Answer, refuse
 from ragsonde.receiver.requests import Request, RequestHead
@@ -14,30 +14,12 @@ from ragsonde.receiver.requests import Request, RequestHead
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from ragsonde.ports import PageAnswer
     from ragsonde.receiver.exchange_log import ExchangeLog
 
     StartResponse = Callable[[str, list[tuple[str, str]]], object]
 
 logger = logging.getLogger(__name__)
-
-
-class PageAnswer(Protocol):
-    """What a page that is read with GET answers."""
-
-    @property
-    def status(self) -> int:
-        """The HTTP status."""
-        ...
-
-    @property
-    def content_type(self) -> str:
-        """The media type of the body."""
-        ...
-
-    @property
-    def body(self) -> bytes:
-        """The page."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

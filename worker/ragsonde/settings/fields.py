@@ -11,9 +11,10 @@ from pydantic import BeforeValidator, Field, SecretStr, model_validator
 
 from ragsonde.assembly.closing import ClosingTimes
 from ragsonde.decoding.limits import DecodingLimits
+from ragsonde.exposition.options import MetricsOptions
 from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeOptions
-from ragsonde.page.options import Links, MetricsOptions, PageAuth, PageOptions
+from ragsonde.page.options import Links, PageAuth, PageOptions
 from ragsonde.receiver.options import ReceiverOptions
 from ragsonde.redaction.options import RedactionOptions
 from ragsonde.scoring.table import DEFAULT_FORMULAS

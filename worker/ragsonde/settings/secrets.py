@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from ragsonde_schemas.token import TokenSource
+
 HIDDEN = "****"
+TOKEN_CHARACTERS = 16
+"""The fewest of a token by which people or scrapers are let in."""
 
 _PORT = re.compile(r"[^/]*//(?:[^:/]*(?::[^@]*)?@)?(?:\[[^/?]*\]|[^/:?;]*)(?::([^/?;]*))?")
 """As the database's driver reads a URL: a password reaches to the first @ and may hold / # and ?."""
@@ -39,21 +43,41 @@ def read_secret(path: Path, *, key: str) -> SecretStr:
     return SecretStr(text)
 
 
-def build_token_reader(token: SecretStr | None, path: Path | None, *, key: str) -> Callable[[], str | None]:
+def build_token_reader(source: TokenSource, *, key: str, fewest: int = 1) -> Callable[[], str | None]:
     """Tells the token in force, from its file where there is one; None where none is asked for.
 
     Args:
-        token: as configured.
-        path: the file that holds it, read anew for every call, as it may be replaced.
-        key: of the setting that names the file.
+        source: where the token stands; a file is read anew for every call, as it may be replaced.
+        key: of the setting that holds the source.
+        fewest: characters that it must have.
 
     Raises:
-        ConfigError: the file cannot be read or is empty, now or when it is read again.
+        ConfigError: the token is too short, or its file cannot be read or holds none, now or later.
     """
+    path = source.token_file
     if path is None:
-        return lambda: token.get_secret_value() if token else None
-    read_secret(path, key=key)
-    return lambda: read_secret(path, key=key).get_secret_value()
+        token = source.token.get_secret_value() if source.token is not None else None
+        if token is not None:
+            _require_token(token, key=f"{key}.token", fewest=fewest)
+        return lambda: token
+
+    def read() -> str:
+        found = read_secret(path, key=f"{key}.token_file").get_secret_value()
+        return _require_token(found, key=f"{key}.token_file", fewest=fewest)
+
+    read()
+    return read
+
+
+def _require_token(token: str, *, key: str, fewest: int) -> str:
+    if len(token) < fewest:
+        raise ConfigError(
+            f"{key}: found {len(token)} characters, expected at least {fewest}: nothing else stops who "
+            "guesses; make one with `openssl rand -hex 16`"
+        )
+    if not all("!" <= character <= "~" for character in token):
+        raise ConfigError(f"{key}: found blanks or other characters than ASCII's; expected visible ones")
+    return token
 
 
 def holds_password(url: str) -> bool:
