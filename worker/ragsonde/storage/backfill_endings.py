@@ -23,12 +23,14 @@ _SAME = " AND ".join(f"e.{name} = i.{name}" for name in EVALUATION_KEY)
 _I_KEY = ", ".join(f"i.{name}" for name in EVALUATION_KEY)
 _PUT_BACK = f"""
 UPDATE evaluation e
-SET state = coalesce(i.was, 'shed'), cause = CASE WHEN i.was IS NULL THEN %(cause)s ELSE i.was_cause END,
+SET state = CASE WHEN i.was = ANY(%(redone)s) THEN 'shed' ELSE coalesce(i.was, 'shed') END,
+    cause = CASE WHEN i.was IS NULL THEN %(cause)s ELSE i.was_cause END,
     next_attempt_at = NULL, queued_until = NULL, finished_at = coalesce(i.was_finished_at, %(now)s)
 FROM backfill_item i
 WHERE i.backfill_id = %(id)s AND {_SAME} AND e.state = 'waiting'
 RETURNING e.trace_id
 """  # noqa: S608  # constants
+"""What had ended is shed until it is counted: only so it is told from what ended anew."""
 
 _COUNT_ENDED = f"""
 WITH ended AS (
@@ -43,7 +45,7 @@ WITH ended AS (
     FOR UPDATE OF i
 ), put_back AS (
     UPDATE evaluation e SET state = i.was, cause = i.was_cause, finished_at = i.was_finished_at
-    FROM ended i WHERE {_SAME} AND i.state = 'shed' AND i.was = ANY(%(redone)s)
+    FROM ended i WHERE {_SAME} AND i.state = 'shed' AND e.state = i.state AND i.was = ANY(%(redone)s)
 ), gone AS (
     DELETE FROM backfill_item i USING ended WHERE i.ctid = ended.place
 ), sums AS (
@@ -84,7 +86,7 @@ def put_back(engine: Engine, number: int, *, cause: str | None, now: datetime) -
     with pipelined_transaction(engine) as connection:
         if not _lock(connection, number):
             return 0
-        columns = {"id": number, "cause": cause, "now": now}
+        columns = {"id": number, "cause": cause, "now": now, "redone": _list_redone()}
         return len(connection.execute(_PUT_BACK, columns).fetchall())
 
 
@@ -100,12 +102,14 @@ def count_ended(engine: Engine, number: int) -> int:
     with pipelined_transaction(engine) as connection:
         if not _lock(connection, number):
             return 0
-        row = connection.execute(
-            _COUNT_ENDED, {"id": number, "redone": sorted(state.value for state in REDONE)}
-        ).fetchone()
+        row = connection.execute(_COUNT_ENDED, {"id": number, "redone": _list_redone()}).fetchone()
     return 0 if row is None else int(row[0])
 
 
 def _lock(connection: Connection[TupleRow], number: int) -> bool:
     locked = connection.execute("SELECT FROM backfill WHERE id = %(id)s FOR UPDATE", {"id": number})
     return locked.fetchone() is not None
+
+
+def _list_redone() -> list[str]:
+    return sorted(state.value for state in REDONE)

@@ -21,8 +21,8 @@ _THIS_ONE = " AND ".join(f"{name} = %({name})s" for name in EVALUATION_KEY)
 
 _FIND = f"""
 SELECT i.was, b.scorer, a.verdicts FROM backfill_item i
-JOIN backfill b ON b.id = i.backfill_id
 LEFT JOIN assessment a USING (trace_id, app, record_key, revision, day, judge, fingerprint)
+JOIN backfill b ON b.id = i.backfill_id
 WHERE {" AND ".join(f"i.{name} = %({name})s" for name in EVALUATION_KEY)} AND i.was = ANY(%(redone)s)
 """  # noqa: S608  # constants
 
