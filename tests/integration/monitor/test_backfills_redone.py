@@ -17,7 +17,7 @@ from ragsonde.storage.assessments import EvaluationFilter, read_evaluations
 from ragsonde.storage.backfills import change_state
 from ragsonde.storage.ledger_reading import LedgerReader
 from ragsonde.storage.rescored import RescoredEvaluation, store_rescored
-from ragsonde_schemas.assessment import Aspect, Assessment, Fault
+from ragsonde_schemas.assessment import Aspect, Assessment, Certainty, ClaimVerdict, Fault
 from ragsonde_schemas.backfill import BackfillState
 from ragsonde_schemas.errors import Cause, JudgeUnavailableError
 from ragsonde_schemas.evaluation import EvaluationState
@@ -191,6 +191,23 @@ def test_a_scorer_that_came_later_is_asked_for_alone_and_nothing_else_changes(en
         assert verdicts.model_copy(update={"claims": None, "notes": {}}) == old[trace_id]
     assert ground.foresee(ground.request(scorer=SCORER)).is_nothing
     assert ground.query(f"SELECT DISTINCT calls FROM evaluation WHERE judge = '{PAID}'") == [(2,)]
+
+
+def test_a_model_that_has_changed_scores_in_its_own_epoch_and_the_old_verdicts_stay_in_theirs(engine):
+    ground = judged(engine, traces=1)
+    ground.configure(NEW)
+    claims = ClaimVerdict(text="Shipping is free.", supported=Certainty.NO)
+    answer = Assessment(claims=(claims,), judge_epoch=2, answered_model="mock-2", calls=(CALL,))
+    ground.judge._troubles = [answer]
+    others = dump_scores(ground, without=SCORER)
+    ground.run_to_end(ground.start(scorer=SCORER))
+
+    assert read_scores(ground) == [("t-00", "scored", 0.0, None)]
+    assert ground.query(f"SELECT judge_epoch FROM score WHERE scorer = '{SCORER}'") == [(2,)]
+    verdicts = read_verdicts(ground)["t-00"]
+    assert (verdicts.judge_epoch, verdicts.answered_model, verdicts.claims) == (1, None, (claims,))
+    assert verdicts.notes["added"] == [{"aspects": ["claims"], "answered_model": "mock-2", "judge_epoch": 2}]
+    assert dump_scores(ground, without=SCORER) == others
 
 
 @pytest.mark.parametrize("by_rescore", [True, False])
