@@ -149,10 +149,9 @@ def test_what_is_planted_in_every_place_rests_nowhere(database_url, own_engine):
             for body in list_bodies():
                 ingest(make_envelope(body, headers={"traceparent": EMAIL}), stages)
             exposed = stages.sink.series.render().body.decode()
-        # a repair shows the model its own words again: only those may hold what it made up itself
-        asked = json.dumps([one for call in llm.calls for one in call.messages if one["role"] != "assistant"])
+        asked = json.dumps([one for call in llm.calls for one in call.messages])
 
-    assert llm.calls
+    assert any(one["role"] == "assistant" for call in llm.calls for one in call.messages)
     with own_engine.connect() as connection:
         stored = connection.execute(select(TraceRow.trace_id)).scalars().all()
         replies = connection.execute(select(JudgeReplyRow.reply)).scalars().all()
