@@ -19,7 +19,7 @@ from builders.spans import TRACE_ID, write_export
 from mock_llm.outcomes import Outcome
 from mock_llm.server import MockLlm
 from ragsonde.bootstrap import build_worker
-from ragsonde.event_log import CoveringFormatter, JsonFormatter
+from ragsonde.event_log import build_formatter
 from ragsonde.pipeline.evaluate_trace import ingest
 from ragsonde.settings import Settings
 from ragsonde.storage.history import read_history
@@ -85,7 +85,7 @@ def running(engine_url, **settings):
     chosen = Settings(**settings)
     lines, root = io.StringIO(), logging.getLogger()
     log = logging.StreamHandler(lines)
-    log.setFormatter(_choose_formatter(chosen))
+    log.setFormatter(build_formatter("json", build_cover(chosen)))
     root.addHandler(log)
     level = root.level
     root.setLevel(logging.INFO)
@@ -96,11 +96,6 @@ def running(engine_url, **settings):
         root.removeHandler(log)
         root.setLevel(level)
         parts.engine.dispose()
-
-
-def _choose_formatter(settings):
-    cover = build_cover(settings)
-    return JsonFormatter() if cover is None else CoveringFormatter(JsonFormatter(), cover)
 
 
 def make_envelope(body, **fields):
