@@ -25,6 +25,7 @@ from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.consumption import Consumption
 from ragsonde.intake.delivery_guard import DeliveryGuard, log_trace_fault
 from ragsonde.intake.isolation import ThreadIsolation
+from ragsonde.judging.cover import choose_cover
 from ragsonde.judging.llm_chain import LlmChain
 from ragsonde.judging.model_prices import check_prices
 from ragsonde.judging.surroundings import Surroundings
@@ -125,6 +126,7 @@ def build_worker(
     engine = build_engine(database_url, application_name="ragsonde-worker", trusted_seconds=TRUSTED_SECONDS)
     check_prices(settings.judges)
     judge_states = PostgresJudgeStates(engine, clock=clock)
+    privacy = build_privacy(settings, engine=engine, clock=clock)
     judges = build_judges(
         settings.judges,
         surroundings=Surroundings(
@@ -133,13 +135,11 @@ def build_worker(
         ),
         scorers=scorers,
         added=load_judge_kinds(),
+        cover=choose_cover(privacy.redaction),
     )
     series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
-    privacy = replace(
-        build_privacy(settings, engine=engine, clock=clock),
-        on_redacted=build_redaction_counter(settings, series),
-    )
+    privacy = replace(privacy, on_redacted=build_redaction_counter(settings, series))
     parking = ProtectedParking(PostgresParkingStore(engine, clock=clock), privacy=privacy, limits=limits)
     prometheus = PrometheusSink(series, clock=clock, fingerprints=fingerprints)
     exports = build_exports(

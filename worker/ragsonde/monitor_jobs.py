@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from ragsonde.exposition.series import LEDGER_EVALUATIONS, OPEN_TRACES, QUEUE_MESSAGES, SWEPT
 from ragsonde.intake.topology import WORK
 from ragsonde.monitor import Job
+from ragsonde.storage.due_records import DueRecords
 from ragsonde.storage.far_times import bring_near
 from ragsonde.storage.ledger import count_states
-from ragsonde.storage.sweeping import count_open, take_due, take_due_records
+from ragsonde.storage.sweeping import count_open, take_due
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,6 +86,7 @@ class Chores:
         sweeping_broker, closing_broker, counting_broker: three connections, so that a slow publish neither
             keeps traces open nor hides how deep the queues are.
         should_pause: asked between batches; True ends a run early.
+        due_records: remembers to which apps it has come.
     """
 
     options: MonitorOptions
@@ -95,6 +97,7 @@ class Chores:
     series: Series
     clock: Clock
     should_pause: Callable[[], bool]
+    due_records: DueRecords = field(default_factory=DueRecords)
 
     def build_jobs(self) -> tuple[Job, ...]:
         """All jobs, as the monitor runs them."""
@@ -152,7 +155,7 @@ class Chores:
             DatabaseLostError: likewise.
         """
         self._publish_due(
-            take_due_records, self.closing_broker, queue_limit=self.options.assembly_queue_limit
+            self.due_records.take, self.closing_broker, queue_limit=self.options.assembly_queue_limit
         )
 
     def count_queues(self) -> None:

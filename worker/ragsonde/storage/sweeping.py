@@ -1,4 +1,4 @@
-"""The sweeper's look into the store: which evaluations and gathered traces are due and in nobody's hands."""
+"""The sweeper's look into the store: evaluations that are due and in nobody's hands, how much is gathered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from sqlalchemy import func, select
 from ragsonde.storage.engine import pipelined_transaction, translating_losses
 from ragsonde.storage.tables import OpenRecordRow
 from ragsonde_schemas.evaluation import EvaluationKey
-from ragsonde_schemas.open_record import OpenRecordKey
 from ragsonde_schemas.trace import TraceKey
 
 if TYPE_CHECKING:
@@ -48,34 +47,6 @@ RETURNING evaluation.app, evaluation.trace_id, evaluation.record_key, evaluation
     evaluation.judge, evaluation.fingerprint
 """  # noqa: S608  # constants of this file
 
-_IS_FREE = """next_close_at <= %(now)s AND (lease_until IS NULL OR lease_until <= %(now)s)
-      AND (queued_until IS NULL OR queued_until <= %(now)s)"""
-
-_TAKE_DUE_RECORDS = f"""
-WITH RECURSIVE apps(app) AS (
-    SELECT min(app) FROM open_record WHERE next_close_at IS NOT NULL
-    UNION ALL
-    SELECT (SELECT min(app) FROM open_record r WHERE next_close_at IS NOT NULL AND r.app > apps.app)
-    FROM apps WHERE apps.app IS NOT NULL
-), due AS (
-    SELECT first.trace_id, row_number() OVER (PARTITION BY apps.app ORDER BY next_close_at, trace_id) AS turn,
-        first.next_close_at
-    FROM apps CROSS JOIN LATERAL (
-        SELECT trace_id, next_close_at FROM open_record r WHERE r.app = apps.app AND {_IS_FREE}
-        ORDER BY next_close_at, trace_id LIMIT %(limit)s
-    ) first
-), chosen AS (
-    SELECT trace_id, turn FROM due ORDER BY turn, next_close_at, trace_id LIMIT %(limit)s
-), taken AS (
-    SELECT r.trace_id, turn FROM open_record r JOIN chosen USING (trace_id)
-    WHERE {_IS_FREE} FOR UPDATE OF r SKIP LOCKED
-)
-UPDATE open_record r SET queued_until = %(queued_until)s
-FROM taken WHERE r.trace_id = taken.trace_id
-RETURNING r.trace_id, turn, next_close_at
-"""  # noqa: S608  # constants of this file
-"""Apps take turns, each with what has been due longest; they are found by skipping along the index."""
-
 
 def take_due(engine: Engine, *, now: datetime, limit: int, queued_for_seconds: int) -> list[EvaluationKey]:
     """Keys of evaluations to publish: due again, or running under a lease that is over; those come first.
@@ -104,24 +75,6 @@ def take_due(engine: Engine, *, now: datetime, limit: int, queued_for_seconds: i
         )
         for app, trace_id, record_key, day, revision, judge, fingerprint in rows
     ]
-
-
-def take_due_records(
-    engine: Engine, *, now: datetime, limit: int, queued_for_seconds: int
-) -> list[OpenRecordKey]:
-    """Keys of gathered traces to publish: due, and in nobody's hands.
-
-    Those due longest come first, but apps take turns: a backlog of one keeps no other waiting. They are not
-    claimed, and come again only when `queued_for_seconds` are over, as with `take_due`.
-
-    Raises:
-        DatabaseLostError: some may be taken; they come again when the time is over.
-    """
-    parameters = {"now": now, "limit": limit, "queued_until": now + timedelta(seconds=queued_for_seconds)}
-    with pipelined_transaction(engine) as connection:
-        rows = connection.execute(_TAKE_DUE_RECORDS, parameters).fetchall()
-    in_order = sorted(rows, key=lambda row: (row[1], row[2], row[0]))
-    return [OpenRecordKey(trace_id=trace_id) for trace_id, _, _ in in_order]
 
 
 def count_open(engine: Engine) -> int:
