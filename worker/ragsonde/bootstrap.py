@@ -254,7 +254,7 @@ def build_assignments(
 
 
 def build_database_listener(consumption: Consumption, series: Series) -> Callable[[bool], None]:
-    """What is told whether Postgres answers: consumption pauses while it does not, and each loss is counted."""
+    """What is told whether Postgres answers: consumption pauses while it does not, each loss is counted."""
 
     def hear(is_back: bool) -> None:  # noqa: FBT001 - the one fact that is told
         consumption.on_database(is_back)
