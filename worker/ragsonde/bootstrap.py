@@ -16,6 +16,7 @@ from ragsonde.exposition.routes import build_routes
 from ragsonde.exposition.series import (
     BUILD,
     CONFIG,
+    DATABASE_LOST,
     SCORE_SINK_DROPPED,
     SCORE_SINK_SENT,
     WORKER_SERIES,
@@ -57,7 +58,7 @@ from ragsonde_schemas.errors import ConfigError
 from ragsonde_schemas.stream_labels import judge_label, scorer_label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from celery import Celery
     from sqlalchemy import Engine
@@ -159,7 +160,7 @@ def build_worker(
         sink=sink,
         isolation=isolation,
         stopping=stopping,
-        on_database=consumption.on_database,
+        on_database=build_database_listener(consumption, series),
     )
     texts = build_text_rule(settings, scorers=scorers)
     asked: Mapping[str, Judge] = judges
@@ -250,6 +251,17 @@ def build_assignments(
     if problems:
         raise ConfigError(*problems)
     return assignments
+
+
+def build_database_listener(consumption: Consumption, series: Series) -> Callable[[bool], None]:
+    """What is told whether Postgres answers: consumption pauses while it does not, each loss is counted."""
+
+    def hear(is_back: bool) -> None:  # noqa: FBT001 - the one fact that is told
+        consumption.on_database(is_back)
+        if not is_back:
+            series.add(DATABASE_LOST)
+
+    return hear
 
 
 def build_worker_series(

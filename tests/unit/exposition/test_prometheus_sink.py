@@ -248,6 +248,7 @@ def test_a_trace_that_was_not_stored_is_a_duplicate_and_nothing_else(board, kind
     for name in (
         "score_count",
         "evaluations_total",
+        "traces_total",
         "empty_retrieval_total",
         "extraction_total",
         "occurred_at_guessed_total",
@@ -269,6 +270,39 @@ def test_a_revision_counts_the_scores_it_replaces(board):
     board.sink.on_admitted(make_trace(), admit("revision", superseded=5), [])
     assert board.total("scores_superseded_total") == 5
     assert board.read("duplicates_total") == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "empty", "unknown"),
+    [
+        ({}, 0, 0),
+        ({"contexts": ()}, 1, 0),
+        ({"contexts": None}, 0, 1),
+        (
+            {
+                "contexts": (Context(rank=0, content=""),),
+                "extraction": Extraction(format="native", gap=Cause.CONTEXT_TEXT_MISSING),
+            },
+            *(0, 1),
+        ),
+    ],
+)
+def test_a_stored_trace_is_one_of_its_place_with_contexts_or_none_or_unknown_ones(
+    board, changes, empty, unknown
+):
+    board.sink.on_admitted(make_trace(**changes), admit(), [])
+    board.sink.on_admitted(make_trace(), admit("revision"), [])
+    assert board.read("traces_total") == {labelled(**PLACE): 2}
+    assert board.total("empty_retrieval_total") == empty
+    assert board.total("no_context_total") == unknown
+
+
+def test_an_app_without_empty_retrievals_has_their_series_at_0(board):
+    board.sink.on_admitted(make_trace(), admit(), [])
+    exposed = board.series.render().body.decode()
+    place = 'app="shop",environment="production",release="1.2"'
+    assert f"ragsonde_empty_retrieval_total{{{place}}} 0.0" in exposed
+    assert f"ragsonde_no_context_total{{{place}}} 0.0" in exposed
 
 
 @pytest.mark.parametrize(("contexts", "count"), [((), 1), ((Context(rank=0, content=" "),), 1), (None, 0)])

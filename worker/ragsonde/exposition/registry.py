@@ -75,7 +75,7 @@ class Series:
         for declaration in declarations:
             for labels in list_births(declaration, known):
                 self._bear(declaration, labels)
-        place_lines = max(1, len(known.scorers) * len(known.judges)) * PLACED_LINES + len(known.judges) + 2
+        place_lines = max(1, len(known.scorers) * len(known.judges)) * PLACED_LINES + len(known.judges) + 4
         growth_lines = _GROWTH_LINES + len(known.rules)
         self._places = Places(limits, max_places=(self._budget.left - growth_lines) // place_lines)
 

@@ -29,6 +29,7 @@ from ragsonde.exposition.series import (
     MAPPING_FOUND_NOTHING,
     MESSAGES_RECEIVED,
     MESSAGES_SETTLED,
+    NO_CONTEXT,
     OCCURRED_AT_GUESSED,
     PARKED,
     SCORE,
@@ -38,6 +39,7 @@ from ragsonde.exposition.series import (
     SINK_FAILURES,
     STAGE_SECONDS,
     SUSPECTED_INJECTION,
+    TRACES,
     TRACES_CLOSED,
     TRACES_FILTERED,
     UNSCORED,
@@ -65,6 +67,7 @@ SCORE_DIGITS = 6
 """A raw score is a sum of floats: rounded, equal verdicts fall on the same side of a bucket's edge."""
 
 _EMPTY_CAUSES = frozenset({Cause.EMPTY_RETRIEVAL, Cause.FILTERED_EMPTY})
+_UNKNOWN_CAUSES = frozenset({Cause.NO_CONTEXT, Cause.CONTEXT_TEXT_MISSING})
 _CALL_OUTCOMES = frozenset({OK, *Cause})
 
 Arguments = ParamSpec("Arguments")
@@ -124,12 +127,14 @@ class PrometheusSink:
                 self.series.add(BACKFILLED, judge=judge, state=born.result.state)
 
     def _tell_stored(self, trace: Trace, planned: Sequence[PlannedEvaluation]) -> None:
-        if trace.missing_contexts in _EMPTY_CAUSES:
-            self.series.add(EMPTY_RETRIEVAL, **_place_of(trace))
+        place, missing = _place_of(trace), trace.missing_contexts
+        self.series.add(TRACES, **place)
+        # counted by 0, too: a first event is an increase
+        self.series.add(EMPTY_RETRIEVAL, float(missing in _EMPTY_CAUSES), **place)
+        self.series.add(NO_CONTEXT, float(missing in _UNKNOWN_CAUSES), **place)
         if trace.extraction.suspected_injection:
-            self.series.add(SUSPECTED_INJECTION, **_place_of(trace))
-        if trace.occurred_at_guessed:
-            self.series.add(OCCURRED_AT_GUESSED)
+            self.series.add(SUSPECTED_INJECTION, **place)
+        self.series.add(OCCURRED_AT_GUESSED, float(trace.occurred_at_guessed))
         for field, evidence in trace.extraction.fields.items():
             self.series.add(EXTRACTION, field=field, rule=evidence.rule)
         for born in planned:

@@ -31,6 +31,11 @@ LAST_COMMITTED = Declaration(
     help="When this process last committed a trace or an evaluation; 0 before the first.",
     unit="seconds",
 )
+DATABASE_LOST = Declaration(
+    name="database_lost_total",
+    kind=Kind.COUNTER,
+    help="Attempts of this worker that found Postgres away; the delivery is kept and tried again.",
+)
 SCORE_SINK_SENT = Declaration(
     name="score_sink_sent_total",
     kind=Kind.COUNTER,
