@@ -24,7 +24,7 @@ from ragsonde.exposition.series import IN_FLIGHT, PLACE_LABELS, PLACED_LINES, SE
 from ragsonde.exposition.snapshot import SnapshotCollector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 OPENMETRICS = "application/openmetrics-text"
 _PROCESS_LINES = 25
@@ -75,7 +75,9 @@ class Series:
         for declaration in declarations:
             for labels in list_births(declaration, known):
                 self._bear(declaration, labels)
-        place_lines = max(1, len(known.scorers) * len(known.judges)) * PLACED_LINES + len(known.judges) + 4
+        place_lines = (
+            max(1, len(known.scorers) * len(known.judges)) * PLACED_LINES + 3 * len(known.judges) + 4
+        )
         growth_lines = _GROWTH_LINES + len(known.rules)
         self._places = Places(limits, max_places=(self._budget.left - growth_lines) // place_lines)
 
@@ -126,6 +128,11 @@ class Series:
         if weights is not None:
             admitted = {key: total / weighed[key] for key, total in admitted.items()}
         self._snapshots[declaration].replace(admitted)
+
+    def keep(self, declarations: Iterable[Declaration], *, seconds: float) -> None:
+        """Shows these snapshots for so long, and longer only if they are replaced or kept again by then."""
+        for declaration in declarations:
+            self._snapshots[declaration].keep(seconds)
 
     @contextmanager
     def count_in_flight(self) -> Iterator[None]:
