@@ -348,6 +348,19 @@ def test_tokens_of_contexts_are_counted_by_their_relevance_and_both_are_there_fr
     assert sorted(float(line.split()[-1]) for line in born) == [0, 3]
 
 
+def test_nothing_of_a_trace_but_its_place_is_shown_outside_of_exemplars(board):
+    secrets = {
+        name: f"secret-{name}" for name in ("trace_id", "user_id", "session_id", "query", "answer", "model")
+    }
+    trace = make_trace(**secrets, contexts=(Context(rank=0, content="secret-content"),))
+    assessment = Assessment(contexts={"1": ContextVerdict(relevant=True, reason="secret-reason")})
+    board.sink.on_admitted(trace, Admission(kind="new", key=trace.key, revision=1), ())
+    board.sink.on_finished(trace, make_key(), finish(make_score(), assessment=assessment))
+    assert "secret" not in board.series.render().body.decode()
+    shown = board.series.render("application/openmetrics-text").body.decode()
+    assert shown.count("secret") == shown.count('# {trace_id="secret-trace_id"}') > 0
+
+
 def test_calls_are_counted_with_their_cost_only_where_it_is_known(board):
     calls = (
         JudgeCall(

@@ -96,6 +96,16 @@ def test_every_series_belongs_to_a_process():
     assert set(DECLARED.values()) == set(chain(*PROCESSES))
 
 
+def test_labels_name_no_trace_user_session_or_text():
+    """A new label is added here by whoever has made sure that its values are few and nobody's."""
+    few = (
+        "scorer judge model status cause state format reason kind field rule outcome direction result effect"
+    )
+    few += " period against suspected relevant sink stage queue invariant backfill job_name path hash version"
+    labels = {label for declared in DECLARED.values() for label in declared.labels}
+    assert labels == {*few.split(), "app", "environment", "release"}
+
+
 def test_names_tell_kind_and_unit():
     for declared in DECLARED.values():
         assert re.fullmatch(r"[a-z]+(_[a-z]+)*", declared.name), declared.name
