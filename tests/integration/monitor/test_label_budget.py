@@ -115,13 +115,16 @@ def test_what_is_named_is_read_once_in_a_while_and_held_while_postgres_is_away(
     for _ in range(100):
         assert names.find() is first
     assert len(reads) == 1
+    deployment.clock.advance(REFRESH_SECONDS)
+    assert names.find() is first, "it has not changed"
+    assert len(reads) == 2
     names._engine = build_engine("postgresql://u@127.0.0.1:1/x", application_name="test")
     deployment.clock.advance(REFRESH_SECONDS)
     with caplog.at_level(logging.WARNING):
         assert names.find() is names.find() is first
     names._engine.dispose()
     assert [one.msg for one in caplog.records] == ["label_names_not_read"]
-    assert len(reads) == 2
+    assert len(reads) == 3
 
 
 def test_without_the_table_a_worker_goes_by_what_it_sees(own_engine, caplog):

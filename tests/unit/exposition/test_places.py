@@ -92,6 +92,14 @@ def test_what_is_seen_first_has_a_name_until_the_deployment_names_others():
     assert [places.admit(app=app, environment="e", release="").app for app in "abc"] == ["other", "b", "c"]
 
 
+def test_what_was_seen_here_first_and_is_named_since_takes_one_place():
+    names = [NO_NAMES]
+    places = make_places(names, max_apps=3)
+    assert places.admit_app("a") == "a"
+    names[0] = LabelNames(apps=("a",))
+    assert [places.admit_app(app) for app in "bcd"] == ["b", "c", "other"]
+
+
 @given(st.permutations("abcdefgh"), st.permutations("abcdefgh"))
 def test_two_processes_that_see_apps_in_any_order_name_the_same_ones(first, second):
     names = [LabelNames(apps=("d", "g", "a"), environments=("e",))]
