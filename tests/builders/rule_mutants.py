@@ -78,7 +78,9 @@ def _mutate_labels(rule: Rule, expr: str) -> Iterator[Mutant]:
         labels = found[2].split(", ")
         for gone in labels:
             rest = ", ".join(label for label in labels if label != gone)
-            yield _cut(rule, found.span(), f"by ({rest})", f"by ({found[2]}) without {gone} at {found.start()}")
+            yield _cut(
+                rule, found.span(), f"by ({rest})", f"by ({found[2]}) without {gone} at {found.start()}"
+            )
 
 
 def _cut(rule: Rule, span: tuple[int, int], other: str, change: str) -> Mutant:

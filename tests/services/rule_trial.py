@@ -21,14 +21,14 @@ def notice(mutant: Mutant, rules: list[Rule], *, promtool: str) -> bool:
     name = mutant.rule.name
     changed = [mutant.rule if rule.name == name else rule for rule in rules]
     return any(
-        not passes(alert.name, changed, promtool=promtool)
+        find_failure(alert.name, changed, promtool=promtool)
         for alert in rules
         if alert.is_alert and name in {rule.name for rule in choose_needed(rules, alert.name)}
     )
 
 
-def passes(alert: str, rules: list[Rule], *, promtool: str) -> bool:
-    """True when all tests of the alert pass on these rules; only those it needs are loaded."""
+def find_failure(alert: str, rules: list[Rule], *, promtool: str) -> str:
+    """What promtool says where a test of the alert fails on these rules; only those it needs are loaded."""
     needed = choose_needed(rules, alert)
     with tempfile.TemporaryDirectory(prefix="ragsonde-rules-") as folder:
         loaded = Path(folder) / "rules.yaml"
@@ -42,6 +42,7 @@ def passes(alert: str, rules: list[Rule], *, promtool: str) -> bool:
             tests |= {"rule_files": [str(loaded)], "group_eval_order": [group["name"] for group in groups]}
             copy = Path(folder) / file.name
             copy.write_text(yaml.safe_dump(tests))
-            if run_tool(promtool, "test", "rules", str(copy))[0] != 0:
-                return False
-    return True
+            code, told = run_tool(promtool, "test", "rules", str(copy))
+            if code != 0:
+                return told
+    return ""

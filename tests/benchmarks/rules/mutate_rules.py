@@ -1,4 +1,4 @@
-"""Makes one fault after the other in the alert rules and counts how many their tests notice: `make mutate-rules`.
+"""Makes faults in the alert rules, one at a time, and counts how many their tests notice: make mutate-rules.
 
 Prints the faults that no test noticed; exit code 1 where less than 90 % were.
 """
