@@ -1,11 +1,8 @@
 """What we expose, read by Prometheus' own linter."""
 
 import json
-import os
 import re
-import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -17,20 +14,14 @@ from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES, QUEUE_MESSAGES, WORKER_SERIES
 from ragsonde.exposition.sink import PrometheusSink
 from ragsonde.pipeline.evaluate_trace import ingest
+from services.promtool import require_tool
 
 pytestmark = pytest.mark.integration
-
-TOOLS = Path(__file__).parents[3] / ".tools" / "usr" / "bin"
 
 
 @pytest.fixture(scope="module")
 def promtool():
-    found = shutil.which("promtool", path=f"{TOOLS}{os.pathsep}{os.environ.get('PATH', '')}")
-    if found is None and os.environ.get("CI"):
-        pytest.fail("CI is set and there is no promtool: make tools")
-    if found is None:
-        pytest.skip("there is no promtool: make tools")
-    return found
+    return require_tool("promtool")
 
 
 def check(promtool, page):
