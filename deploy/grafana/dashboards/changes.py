@@ -6,7 +6,7 @@ from grafana_foundation_sdk.builders import dashboard
 from grafana_foundation_sdk.cog import builder as cog_builder
 from grafana_foundation_sdk.models import dashboard as models
 
-from dashboards.expressions import PLACE, STREAM, read
+from dashboards.expressions import PLACE, read
 from dashboards.queries import PROMETHEUS
 from ragsonde.exposition.series import CONFIG, EXTRACTION, SCORE
 
@@ -34,12 +34,11 @@ class _ChangeBuilder(dashboard.AnnotationQuery, cog_builder.Builder[models.Annot
 def mark_changes() -> tuple[dashboard.AnnotationQuery, ...]:
     """All of them."""
     scores = read(SCORE, *PLACE, part="_count")
-    chosen = read(SCORE, *STREAM, part="_count")
     rules = read(EXTRACTION, 'field=~"contexts|query|answer"')
     return (
         _mark("New release", "release {{release}} of {{app}} {{environment}}", "green", scores, "release"),
-        _mark("Judge or model changed", "{{judge}} answers", "purple", chosen, "judge"),
-        _mark("Scorer or its options changed", "{{scorer}}", "blue", chosen, "scorer"),
+        _mark("Judge or model changed", "{{judge}} answers", "purple", scores, "judge"),
+        _mark("Scorer or its options changed", "{{scorer}}", "blue", scores, "scorer"),
         _mark("Configuration changed", "configuration {{hash}}", "orange", read(CONFIG), "hash"),
         _mark("Extraction rule changed", "{{field}} found by {{rule}}", "yellow", rules, "field", "rule"),
     )

@@ -125,6 +125,8 @@ def draw_heatmap(frame: Frame, query: PromQuery) -> Panel:
     colour = heatmap.HeatmapColorOptions().mode(HeatmapColorMode.SCHEME).scheme("Blues").steps(32)
     panel = heatmap.Panel().calculate(False).color(colour).cell_gap(1).show_legend()
     panel = panel.y_axis(heatmap.YAxisConfig().unit(PLAIN_NUMBER)).exemplars_color("rgba(255,120,0,0.8)")
+    scale = common.ScaleDistributionConfig().type(common_models.ScaleDistribution.LINEAR)
+    panel = panel.scale_distribution(scale)
     return frame.dress(panel, query)
 
 
@@ -146,7 +148,8 @@ def list_rows(
         links: by heading, the address that a cell leads to.
         widths: in pixels, by heading.
     """
-    panel = frame.dress(table.Panel(), *queries, as_table=True)
+    panel = table.Panel().align(common_models.FieldTextAlignment.AUTO).filterable(True)
+    panel = frame.dress(panel, *queries, as_table=True)
     if len(queries) > 1:
         panel = panel.with_transformation(DataTransformerConfig(id_val="merge", options={}))
         order = {"indexByName": {name: place for place, name in enumerate(columns)}}

@@ -51,8 +51,12 @@ _LEGEND = "{{scorer}} by {{judge}}"
 _STREAM = ("scorer", "judge")
 
 
-def build_quality() -> dashboard.Dashboard:
-    """The dashboard that an alert about quality leads to first."""
+def build_quality(*, page: str) -> dashboard.Dashboard:
+    """The dashboard that an alert about quality leads to first.
+
+    Args:
+        page: address of the monitor's page, where traces are shown.
+    """
     return lay_out(
         uid="ragsonde-quality",
         title="ragsonde: Quality",
@@ -64,7 +68,7 @@ def build_quality() -> dashboard.Dashboard:
             *choose_stream(),
             choose_window(),
             choose_below(),
-            choose_page(),
+            choose_page(page),
         ),
         annotations=mark_changes(),
         rows=(

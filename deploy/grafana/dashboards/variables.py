@@ -21,8 +21,6 @@ Variable: TypeAlias = (
 ALL = ".*"
 """Also what has no value at all: an app that tells no environment must not vanish."""
 
-DEFAULT_PAGE = "http://127.0.0.1:8321"
-
 
 def choose_sources() -> tuple[Variable, Variable]:
     """The datasources, so that one dashboard serves several deployments."""
@@ -81,14 +79,14 @@ def choose_below() -> Variable:
     )
 
 
-def choose_page() -> Variable:
+def choose_page(address: str) -> Variable:
     """Where the page for people is."""
     return (
         dashboard.TextBoxVariable("page")
         .label("Page")
         .description("Address of the monitor's page, as your browser reaches it.")
-        .default_value(DEFAULT_PAGE)
-        .current(VariableOption(text=DEFAULT_PAGE, value=DEFAULT_PAGE))
+        .default_value(address)
+        .current(VariableOption(text=address, value=address))
     )
 
 
