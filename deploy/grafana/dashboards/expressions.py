@@ -31,7 +31,8 @@ def grow(selector: str, window: str) -> str:
     """What each counter grew by in a window.
 
     One that was born within the window counts whole: `increase` alone misses what came before the first
-    scrape, which is everything where an app sends its traces in one burst.
+    scrape, which is everything where an app sends its traces in one burst. So does one that is older than
+    what Prometheus remembers: in its first hours the figures reach back further than they say.
     """
     return f"((increase({selector}[{window}]) and {selector} offset {window}) or {selector})"
 

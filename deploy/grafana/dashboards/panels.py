@@ -161,7 +161,8 @@ def list_rows(
             panel = panel.override_by_name(name, [DynamicConfigValue("displayName", heading)])
     shown = {heading: heading if len(queries) > 1 else name for name, heading in columns.items()}
     for heading, unit in (units or {}).items():
-        panel = panel.override_by_name(shown[heading], [DynamicConfigValue("unit", unit)])
+        whole = [DynamicConfigValue("decimals", 0)] if unit == COUNT else []
+        panel = panel.override_by_name(shown[heading], [DynamicConfigValue("unit", unit), *whole])
     for heading, url in (links or {}).items():
         link = dashboard.DashboardLink(heading).type(DashboardLinkType.LINK).url(url).target_blank(True)
         panel = panel.override_by_name(shown[heading], [DynamicConfigValue("links", [link.build()])])

@@ -100,6 +100,7 @@ def show_scorer() -> tuple[Panel, ...]:
                 "Value #C": "From",
                 "Value #D": "To",
             },
+            units={"Scores": COUNT},
         ),
     )
 

@@ -27,6 +27,8 @@ from ragsonde.exposition.series import (
 )
 
 _JUDGE = 'judge=~"$judge"'
+_WITH_EPOCHS = 'judge=~"(?:$judge)(?:[.][0-9]+)?"'
+"""Of what answered: labels of scores count the models from the second on."""
 _ANY = f"0 * max by (judge) ({read(JUDGE_PAUSED, _JUDGE)})"
 
 
@@ -136,7 +138,9 @@ def _show_errors() -> Panel:
             steps=((None, GOOD), (1, NOTICE)),
         ),
         PromQuery(
-            expression=count_growth(UNSCORED, _JUDGE, 'status="error"', window=WINDOW, by=("judge", "cause")),
+            expression=count_growth(
+                UNSCORED, _WITH_EPOCHS, 'status="error"', window=WINDOW, by=("judge", "cause")
+            ),
             legend="{{judge}}: {{cause}}",
         ),
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import time
+import uuid
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import NamedTuple
 
 import psycopg
 import pytest
+from psycopg.sql import SQL, Identifier
 
 from ragsonde.cli.demo_traffic import build_demo_message, read_demo_traces
 from services.deployments import Deployment
@@ -21,6 +24,7 @@ from services.waiting import wait_for
 pytestmark = pytest.mark.integration
 
 SCORED, STORED = 54, 60
+FAR = datetime(2100, 1, 1, tzinfo=UTC)
 BOARDS = {name: read_dashboard(name) for name in NAMES}
 ASKED = [
     pytest.param(asked, id=f"{name}-{asked.panel['id']}-{asked.ref_id}")
@@ -190,3 +194,28 @@ def test_points_of_the_distribution_lead_to_traces(demo):
     traces = {exemplar["labels"]["trace_id"] for line in found for exemplar in line["exemplars"]}
     assert traces
     assert all(trace.startswith("demo-") for trace in traces)
+
+
+@pytest.fixture
+def reader(demo):
+    """The role that the how-to makes, under a name of its own."""
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "watch-in-grafana.md").read_text()
+    statements = re.search(r"```sql\n(.*?)```", page, re.DOTALL)[1]
+    name = f"grafana_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(demo.database_url, autocommit=True) as connection:
+        connection.execute(re.sub(r"\bgrafana\b", name, statements))
+        yield name
+        connection.execute(f"DROP OWNED BY {name}; DROP ROLE {name}")
+
+
+def test_the_role_of_the_how_to_reads_what_the_dashboards_ask_and_no_text(demo, reader):
+    asked = [param.values[0].statement for param in ASKED if param.values[0].statement]
+    assert len(asked) == 5
+    with psycopg.connect(demo.database_url, autocommit=True) as connection:
+        connection.execute(f"SET ROLE {reader}")
+        for statement in asked:
+            filled = fill_statement(statement, since=datetime.fromtimestamp(demo.since, UTC), until=FAR)
+            assert connection.execute(filled).fetchall()
+        for table in ("trace_text", "judge_reply", "parked_message", "trace", "check_set"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(SQL("SELECT * FROM {}").format(Identifier(table)))
