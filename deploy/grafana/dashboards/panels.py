@@ -148,8 +148,8 @@ def list_rows(
         links: by heading, the address that a cell leads to.
         widths: in pixels, by heading.
     """
-    panel = table.Panel().align(common_models.FieldTextAlignment.AUTO).filterable(True)
-    panel = frame.dress(panel, *queries, as_table=True)
+    plain = table.Panel().align(common_models.FieldTextAlignment.AUTO).filterable(True)
+    panel = frame.dress(plain, *queries, as_table=True)
     if len(queries) > 1:
         panel = panel.with_transformation(DataTransformerConfig(id_val="merge", options={}))
         order = {"indexByName": {name: place for place, name in enumerate(columns)}}

@@ -16,6 +16,7 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from dashboards.written import DEFAULT_PAGE, render_dashboards
+from ragsonde.cli.main import COMMANDS
 from ragsonde.exposition.declaration import Kind
 from ragsonde.exposition.series import MONITOR_SERIES, WORKER_SERIES
 from services.grafana import (
@@ -94,6 +95,13 @@ def test_each_panel_says_what_it_shows_and_what_to_do(panel):
     assert panel["datasource"]["uid"] in {"${prometheus}", "${postgres}"}
     assert [target["refId"] for target in panel["targets"]] == list("ABCDEFGH"[: len(panel["targets"])])
     assert all(target["datasource"] == panel["datasource"] for target in panel["targets"])
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_the_commands_that_it_sends_people_to_are_some(panel):
+    commands = re.findall(r"`(?:ragsonde )?([a-z-]+)[^`]*`", panel["description"])
+    words = {"recorded", "sample"}  # a kind of judge, a setting
+    assert set(commands) <= {*COMMANDS, *words}
 
 
 @pytest.mark.parametrize("name", NAMES)
