@@ -7,7 +7,7 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; d
 	then echo $$name; break; fi; done)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup run test check format format-check lint types contracts dependencies audit unit tools bench bench-scale bench-judge mutate-rules chaos lock clean
+.PHONY: help setup run test check format format-check lint types contracts dependencies audit unit tools dashboards bench bench-scale bench-judge mutate-rules chaos lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ unit: $(VENV)/.dev
 
 tools:  ## unpack Debian's promtool, Prometheus and Alertmanager into .tools/ (no service is started)
 	@deploy/tools/unpack.sh .tools
+
+dashboards: $(VENV)/.dev  ## write deploy/grafana/*.json: make dashboards ARGS='--page https://rag.example'
+	@PYTHONPATH=deploy/grafana $(BIN)/python -m dashboards $(ARGS)
 
 bench: $(VENV)/.dev  ## one table: measured figures beside their bars, as ratios in one run
 	@$(BIN)/python tests/benchmarks/bench.py
