@@ -60,19 +60,24 @@ COUNTED = {
     f'no_context_total{{{PLACE},release="1"}}': 3,
     f'context_tokens_total{{{PLACE},release="1",judge="lexical@0",relevant="yes"}}': 30,
     f'context_tokens_total{{{PLACE},release="1",judge="lexical@0",relevant="no"}}': 10,
+    'messages_received_total{format="native",instance="a"}': 20,
+    'messages_received_total{format="otlp",instance="b"}': 40,
     'evaluations_total{judge="gpt@1",state="scored",cause=""}': 3,
     'evaluations_total{judge="gpt@1",state="failed",cause="refused"}': 1,
     'evaluations_total{judge="gpt@1",state="shed",cause="budget_spent"}': 2,
     'evaluations_total{judge="gpt@1",state="sampled_out",cause=""}': 100,
 }
 """What is counted a minute."""
+DEPTHS = {"ragsonde.work": 7, "ragsonde.traces": 12}
+"""As two monitors show them."""
 EXPECTED = {
     "score_count": (f'{{{PLACE},judge="lexical@0"}}', 9 / 12),
     "evaluations_total": ('{judge="gpt@1"}', 3 / 6),
     "no_context_total": (f"{{{PLACE}}}", 3 / 12),
     "traces_total[1h] offset": (f"{{{PLACE}}}", 15 * 12),
     "context_tokens_total": (f'{{{PLACE},judge="lexical@0"}}', 30 / 40),
-    "queue_messages": ('{queue="ragsonde.work"}', 7),
+    "max by (queue)": ('{queue="ragsonde.work"}', 7),
+    "messages_received_total": ("{}", 12),
 }
 
 
@@ -84,10 +89,11 @@ def test_the_expressions_of_the_reference_give_the_shares_they_promise(promtool,
         *({"series": f"ragsonde_{name}", "values": f"0+{step}x{minutes}"} for name, step in COUNTED.items()),
         *(
             {
-                "series": f'ragsonde_queue_messages{{queue="ragsonde.work",instance="{one}"}}',
-                "values": f"7x{minutes}",
+                "series": f'ragsonde_queue_messages{{queue="{queue}",instance="{instance}"}}',
+                "values": f"{depth}x{minutes}",
             }
-            for one in "ab"
+            for queue, depth in DEPTHS.items()
+            for instance in ("a", "b")
         ),
     ]
     tests = [

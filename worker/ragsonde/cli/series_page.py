@@ -84,10 +84,18 @@ sum by (app, environment, judge) (increase(ragsonde_context_tokens_total{{releva
 / sum by (app, environment, judge) (increase(ragsonde_context_tokens_total[1h]))
 ```
 
-How many messages wait, whichever monitor says so:
+How many messages wait in a queue, whichever monitor says so:
 
 ```promql
-max by (queue) (ragsonde_queue_messages)
+max by (queue) (ragsonde_queue_messages{{queue="ragsonde.work"}})
+```
+
+How many seconds a trace waits that is published now. No broker tells how old the oldest message is: this is
+how many are before it, at the rate at which workers take them. For work that is already in Postgres,
+`ragsonde_queue_oldest_seconds` says how long the oldest has been due.
+
+```promql
+max(ragsonde_queue_messages{{queue="ragsonde.traces"}}) / sum(rate(ragsonde_messages_received_total[5m]))
 ```
 """
 
