@@ -183,6 +183,15 @@ def test_a_runbook_names_commands_and_options_that_exist(name):
             assert not argument.startswith("-") or argument in options, (command, argument)
 
 
+def test_the_how_to_lists_every_alert_with_its_severity_and_labels():
+    page = (ROOT / "docs" / "how-to" / "alert-with-prometheus.md").read_text()
+    rows = re.findall(r"^\| \[(\w+)\]\(\.\./runbooks/(\w+)\.md\) \| (\w+) \|([^|]*)\|", page, re.MULTILINE)
+    assert {(name, link, severity, labels.strip()) for name, link, severity, labels in rows} == {
+        (name, name, alert["labels"]["severity"], "app, environment" if name in PLACED else "")
+        for name, alert in ALERTS.items()
+    }
+
+
 def test_a_runbook_names_pages_of_the_documentation_that_exist():
     for file in RUNBOOKS.glob("*.md"):
         for page in re.findall(r"docs/[\w/-]+\.md", file.read_text()):
