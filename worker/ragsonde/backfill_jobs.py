@@ -6,7 +6,6 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from ragsonde.exposition.labels import judge_label
 from ragsonde.exposition.series import BACKFILL_EVALUATIONS, BACKFILL_PROGRESS
 from ragsonde.intake.topology import BACKFILL, TRACES, WORK
 from ragsonde.monitor import Job
@@ -16,6 +15,7 @@ from ragsonde.storage.backfill_items import begin_evaluations, count_ended, put_
 from ragsonde.storage.backfills import change_state, list_backfills
 from ragsonde_schemas.backfill import BackfillState
 from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.stream_labels import judge_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -86,6 +86,7 @@ class BackfillChores:
                 interval_seconds=SHOW_SECONDS,
                 run=self.show_progress,
                 is_exclusive=False,
+                shows=(BACKFILL_PROGRESS, BACKFILL_EVALUATIONS),
             ),
         )
 

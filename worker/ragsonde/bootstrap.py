@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ragsonde.celery_app import build_celery_app
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.health import Health
-from ragsonde.exposition.labels import judge_label, scorer_label
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import build_routes
 from ragsonde.exposition.series import (
@@ -47,6 +46,7 @@ from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.check_runs import PostgresCheckStore
 from ragsonde.storage.engine import build_engine, ping
 from ragsonde.storage.judge_states import PostgresJudgeStates
+from ragsonde.storage.label_budget import PostgresLabelNames
 from ragsonde.storage.parking_store import PostgresParkingStore
 from ragsonde.storage.sample_rates import PostgresSampleRates
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
@@ -56,6 +56,8 @@ from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde.tasks import register_tasks
 from ragsonde.upkeep import build_text_rule
 from ragsonde_schemas.errors import ConfigError
+from ragsonde_schemas.label_names import NO_NAMES
+from ragsonde_schemas.stream_labels import judge_label, scorer_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from ragsonde.scoring.scorer import Scorer
     from ragsonde.settings import Settings
     from ragsonde.sinks.outbox import Outbox
+    from ragsonde_schemas.label_names import LabelNames
 
 
 TRUSTED_SECONDS = 1.0
@@ -135,7 +138,13 @@ def build_worker(
         scorers=scorers,
         added=load_judge_kinds(),
     )
-    series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
+    series = build_worker_series(
+        settings,
+        scorers=scorers,
+        judges=judges,
+        version=version,
+        find_names=PostgresLabelNames(engine, clock=clock).find,
+    )
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
     privacy = replace(
         build_privacy(settings, engine=engine, clock=clock),
@@ -265,7 +274,12 @@ def build_database_listener(consumption: Consumption, series: Series) -> Callabl
 
 
 def build_worker_series(
-    settings: Settings, *, scorers: Sequence[Scorer], judges: Mapping[str, Judge], version: str
+    settings: Settings,
+    *,
+    scorers: Sequence[Scorer],
+    judges: Mapping[str, Judge],
+    version: str,
+    find_names: Callable[[], LabelNames] = lambda: NO_NAMES,
 ) -> Series:
     """The series of a worker, its counters born at 0 for all that is configured."""
     labels = {name: judge_label(name, judge.fingerprint) for name, judge in judges.items()}
@@ -294,6 +308,7 @@ def build_worker_series(
             stages=STAGES,
             rules=Mappings(settings.extraction).list_rules(),
         ),
+        find_names=find_names,
     )
     series.state(CONFIG, hash=hash_settings(settings))
     series.state(BUILD, version=version)

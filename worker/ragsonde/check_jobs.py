@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ragsonde.exposition.labels import judge_label, scorer_label
 from ragsonde.exposition.series import JUDGE_CHECK_AGE, JUDGE_DRIFT, JUDGE_DRIFT_STDERR, JUDGE_EPOCH
 from ragsonde.monitor import Job
 from ragsonde.pipeline.checking import measure_drift
@@ -20,6 +19,7 @@ from ragsonde.storage.check_traces import (
     read_check_scores,
 )
 from ragsonde.storage.judge_epochs import count_answers, read_epochs, turn_epoch
+from ragsonde_schemas.stream_labels import judge_label, scorer_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,7 +75,13 @@ class CheckChores:
         return (
             Job(name=EPOCHS, interval_seconds=EPOCH_SECONDS, run=self.turn_epochs),
             Job(name=CHECKS, interval_seconds=CHECK_SECONDS, run=self.publish_checks),
-            Job(name=DRIFT, interval_seconds=DRIFT_SECONDS, run=self.show_drift, is_exclusive=False),
+            Job(
+                name=DRIFT,
+                interval_seconds=DRIFT_SECONDS,
+                run=self.show_drift,
+                is_exclusive=False,
+                shows=(JUDGE_EPOCH, JUDGE_DRIFT, JUDGE_DRIFT_STDERR, JUDGE_CHECK_AGE),
+            ),
             Job(name=CHECK_RETENTION, interval_seconds=RETENTION_SECONDS, run=self.drop_old),
         )
 

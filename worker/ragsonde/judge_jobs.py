@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ragsonde.budget_forecast import NEARLY_SPENT, measure_spent
-from ragsonde.exposition.labels import judge_label
 from ragsonde.exposition.series import (
     JUDGE_AGREEMENT,
     JUDGE_BUDGET_RATIO,
@@ -27,6 +26,7 @@ from ragsonde.storage.spending import read_spent
 from ragsonde.storage.stale_reservations import release_stale_reservations
 from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.spending import Period
+from ragsonde_schemas.stream_labels import judge_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,14 +72,27 @@ class JudgeChores:
         """All jobs, as the monitor runs them."""
         return (
             Job(name=RATES, interval_seconds=RATE_SECONDS, run=self.set_rates),
-            Job(name=BUDGETS, interval_seconds=BUDGET_SECONDS, run=self.show_budgets, is_exclusive=False),
+            Job(
+                name=BUDGETS,
+                interval_seconds=BUDGET_SECONDS,
+                run=self.show_budgets,
+                is_exclusive=False,
+                shows=(JUDGE_BUDGET_RATIO, JUDGE_BUDGET_WARNING, JUDGE_SAMPLE_RATE),
+            ),
             Job(name=RESERVATIONS, interval_seconds=RESERVATION_SECONDS, run=self.release_reservations),
-            Job(name=PAUSES, interval_seconds=PAUSE_SECONDS, run=self.show_pauses, is_exclusive=False),
+            Job(
+                name=PAUSES,
+                interval_seconds=PAUSE_SECONDS,
+                run=self.show_pauses,
+                is_exclusive=False,
+                shows=(JUDGE_PAUSED,),
+            ),
             Job(
                 name=AGREEMENT,
                 interval_seconds=AGREEMENT_SECONDS,
                 run=self.show_agreement,
                 is_exclusive=False,
+                shows=(JUDGE_AGREEMENT,),
             ),
         )
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from ragsonde.exposition.series import LEDGER_EVALUATIONS, OPEN_TRACES, QUEUE_MESSAGES, SWEPT
+from ragsonde.exposition.series import LEDGER_EVALUATIONS, OPEN_TRACES, QUEUE_MESSAGES, QUEUE_OLDEST, SWEPT
 from ragsonde.intake.topology import WORK
 from ragsonde.monitor import Job
 from ragsonde.storage.far_times import bring_near
 from ragsonde.storage.ledger import count_states
-from ragsonde.storage.sweeping import count_open, take_due, take_due_records
+from ragsonde.storage.sweeping import count_open, find_longest_due, take_due, take_due_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -104,19 +104,25 @@ class Chores:
             Job(name=FAR_TIMES, interval_seconds=options.far_times_seconds, run=self.bring_near),
             Job(name=ASSEMBLY, interval_seconds=options.assembly_seconds, run=self.close_traces),
             Job(
-                name=QUEUES, interval_seconds=options.queue_seconds, run=self.count_queues, is_exclusive=False
+                name=QUEUES,
+                interval_seconds=options.queue_seconds,
+                run=self.count_queues,
+                is_exclusive=False,
+                shows=(QUEUE_MESSAGES,),
             ),
             Job(
                 name=LEDGER,
                 interval_seconds=options.ledger_seconds,
                 run=self.count_ledger,
                 is_exclusive=False,
+                shows=(LEDGER_EVALUATIONS,),
             ),
             Job(
                 name=GATHERED,
                 interval_seconds=options.gathered_seconds,
                 run=self.count_gathered,
                 is_exclusive=False,
+                shows=(OPEN_TRACES, QUEUE_OLDEST),
             ),
         )
 
@@ -166,8 +172,11 @@ class Chores:
         self.series.replace(LEDGER_EVALUATIONS, {key: float(count) for key, count in counts.items()})
 
     def count_gathered(self) -> None:
-        """Shows how many traces are being gathered."""
-        self.series.set(OPEN_TRACES, float(count_open(self.engine)))
+        """Shows how many traces are being gathered, and how long due work has been kept waiting."""
+        now = self.clock.now()
+        since = find_longest_due(self.engine, now=now)
+        self.series.replace(OPEN_TRACES, {(): float(count_open(self.engine))})
+        self.series.replace(QUEUE_OLDEST, {(): 0.0 if since is None else (now - since).total_seconds()})
 
     def _publish_due(
         self, take: _Take, broker: Broker, *, queue_limit: int, tell: Callable[[int], None] = lambda _: None

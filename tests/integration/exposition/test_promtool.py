@@ -1,6 +1,9 @@
 """What we expose, read by Prometheus' own linter."""
 
+import json
+import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +48,60 @@ def test_a_monitors_page_is_clean(promtool):
     series.replace(QUEUE_MESSAGES, {("ragsonde.traces",): 3.0})
     result = check(promtool, series.render())
     assert (result.returncode, result.stdout + result.stderr) == (0, b"")
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "series.md").read_text()
+PLACE = 'app="shop",environment="production"'
+COUNTED = {
+    f'traces_total{{{PLACE},release="1",instance="a"}}': 10,
+    f'traces_total{{{PLACE},release="2",instance="b"}}': 2,
+    f'score_count{{{PLACE},release="1",judge="lexical@0",scorer="context_position"}}': 9,
+    f'score_count{{{PLACE},release="1",judge="lexical@0",scorer="context_precision"}}': 8,
+    f'no_context_total{{{PLACE},release="1"}}': 3,
+    f'context_tokens_total{{{PLACE},release="1",judge="lexical@0",relevant="yes"}}': 30,
+    f'context_tokens_total{{{PLACE},release="1",judge="lexical@0",relevant="no"}}': 10,
+    'evaluations_total{judge="gpt@1",state="scored",cause=""}': 3,
+    'evaluations_total{judge="gpt@1",state="failed",cause="refused"}': 1,
+    'evaluations_total{judge="gpt@1",state="shed",cause="budget_spent"}': 2,
+    'evaluations_total{judge="gpt@1",state="sampled_out",cause=""}': 100,
+}
+"""What is counted a minute."""
+EXPECTED = {
+    "score_count": (f'{{{PLACE},judge="lexical@0"}}', 9 / 12),
+    "evaluations_total": ('{judge="gpt@1"}', 3 / 6),
+    "no_context_total": (f"{{{PLACE}}}", 3 / 12),
+    "traces_total[1h] offset": (f"{{{PLACE}}}", 15 * 12),
+    "context_tokens_total": (f'{{{PLACE},judge="lexical@0"}}', 30 / 40),
+    "queue_messages": ('{queue="ragsonde.work"}', 7),
+}
+
+
+def test_the_expressions_of_the_reference_give_the_shares_they_promise(promtool, tmp_path):
+    expressions = re.findall(r"```promql\n(.*?)```", PAGE, re.DOTALL)
+    assert [sum(name in one for name in EXPECTED) for one in expressions] == [1] * len(EXPECTED)
+    minutes = 169 * 60
+    series = [
+        *({"series": f"ragsonde_{name}", "values": f"0+{step}x{minutes}"} for name, step in COUNTED.items()),
+        *(
+            {
+                "series": f'ragsonde_queue_messages{{queue="ragsonde.work",instance="{one}"}}',
+                "values": f"7x{minutes}",
+            }
+            for one in "ab"
+        ),
+    ]
+    tests = [
+        {
+            "expr": " ".join(one.split()),
+            "eval_time": "169h",
+            "exp_samples": [{"labels": labels, "value": value}],
+        }
+        for one in expressions
+        for name, (labels, value) in EXPECTED.items()
+        if name in one
+    ]
+    document = {"tests": [{"interval": "1m", "input_series": series, "promql_expr_test": tests}]}
+    (tmp_path / "tests.json").write_text(json.dumps(document))
+    command = [promtool, "test", "rules", str(tmp_path / "tests.json")]
+    result = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr

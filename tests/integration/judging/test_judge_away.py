@@ -6,10 +6,10 @@ import pytest
 
 from builders.rag_messages import make_messages
 from mock_llm.server import MockLlm
-from ragsonde.exposition.labels import judge_label
 from ragsonde.judging.litellm_judge import LitellmJudge
 from ragsonde.judging.options import JudgeOptions
 from ragsonde.storage.judge_states import read_paused
+from ragsonde_schemas.stream_labels import judge_label
 from services.judging_worker import JudgingWorker, make_judge
 from services.waiting import wait_for
 

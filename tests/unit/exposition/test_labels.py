@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragsonde.exposition.labels import clean_label, exemplar_of, judge_label, scorer_label
+from ragsonde.exposition.labels import clean_label, exemplar_of
+from ragsonde_schemas.stream_labels import judge_label, scorer_label
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import WORKER_SERIES
 from ragsonde.exposition.sink import PrometheusSink
-from ragsonde_schemas.assessment import Assessment
+from ragsonde_schemas.assessment import Assessment, ContextVerdict
 from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.evaluation import (
     Admission,
@@ -336,6 +336,29 @@ def test_insufficient_contexts_are_counted_where_they_were_assessed(board):
         assessment = Assessment(insufficient=insufficient)
         board.sink.on_finished(make_trace(), make_key(), finish(make_score(), assessment=assessment))
     assert board.read("insufficient_total") == {labelled(judge=GPT, **PLACE): 1}
+
+
+def test_tokens_of_contexts_are_counted_by_their_relevance_and_both_are_there_from_the_first_on(board):
+    trace = make_trace(contexts=(Context(rank=0, content="12345678"), Context(rank=1, content="1234")))
+    assessment = Assessment(contexts={"1": ContextVerdict(relevant=True), "2": ContextVerdict(relevant=True)})
+    board.sink.on_finished(trace, make_key(), finish(make_score(), assessment=assessment))
+    assert board.read("context_tokens_total") == {labelled(judge=GPT, relevant="yes", **PLACE): 3}
+    page = board.series.render().body.decode()
+    born = [line for line in page.splitlines() if line.startswith("ragsonde_context_tokens_total{")]
+    assert sorted(float(line.split()[-1]) for line in born) == [0, 3]
+
+
+def test_nothing_of_a_trace_but_its_place_is_shown_outside_of_exemplars(board):
+    secrets = {
+        name: f"secret-{name}" for name in ("trace_id", "user_id", "session_id", "query", "answer", "model")
+    }
+    trace = make_trace(**secrets, contexts=(Context(rank=0, content="secret-content"),))
+    assessment = Assessment(contexts={"1": ContextVerdict(relevant=True, reason="secret-reason")})
+    board.sink.on_admitted(trace, Admission(kind="new", key=trace.key, revision=1), ())
+    board.sink.on_finished(trace, make_key(), finish(make_score(), assessment=assessment))
+    assert "secret" not in board.series.render().body.decode()
+    shown = board.series.render("application/openmetrics-text").body.decode()
+    assert shown.count("secret") == shown.count('# {trace_id="secret-trace_id"}') > 0
 
 
 def test_calls_are_counted_with_their_cost_only_where_it_is_known(board):

@@ -12,7 +12,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 from pydantic import ValidationError
 
-from fakes.watching import FakeWatching, make_ledger
+from fakes.watching import FakeWatching, make_activity, make_ledger, make_place
 from ragsonde.exposition.http import Response
 from ragsonde.page.application import REQUEST_MAX_BYTES, PageApplication
 from ragsonde.page.authentication import COOKIE, SESSION_SECONDS, Authentication
@@ -46,7 +46,7 @@ def start(watching):
             authentication=Authentication(
                 options=settings, read_token=build_token_reader(token, token_file, key="page.token_file")
             ),
-            views=Views(watching=watching),
+            views=Views(watching=watching, scorers={}),
             machine_routes={
                 "/metrics": lambda accept: Response(200, "text/plain", f"series for {accept}".encode()),
                 "/health/live": lambda _accept: Response(200, "application/json", b"{}"),
@@ -89,9 +89,23 @@ def test_where_every_trace_went_is_shown(start, watching):
     status, headers, body = ask(start(), "/")
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     text = " ".join(re.sub(r"<[^>]*>", " ", body).split())
-    assert "1,250 revisions of traces were accepted." in text
-    assert "Judge lexical state evaluations scored 1,200 not evaluable 50" in text
-    assert "invalid json 3" in text
+    assert "No trace in the last 24 hours" in text
+    assert "judge scored not evaluable lexical 1,200 50" in text
+    assert "3 invalid json." in text
+
+
+def test_the_place_asked_for_is_shown_else_the_busiest(start, watching):
+    busy, other = make_activity("shop"), make_activity("help", "staging", revisions=3)
+    watching.places = [make_place(busy), make_place(other)]
+    server = start()
+    assert "<h1>shop, production</h1>" in ask(server, "/")[2]
+    assert "<h1>help, staging</h1>" in ask(server, "/?app=help")[2]
+    assert "<h1>shop, production</h1>" in ask(server, "/?app=unknown")[2]
+
+
+@pytest.mark.parametrize("trace_id", ["nothing", "a/b", "..%2F..%2Fetc", "%00", "x" * 2000])
+def test_a_trace_that_is_not_there_is_a_404(start, trace_id):
+    assert ask(start(), f"/traces/{trace_id}")[0] == 404
 
 
 def test_nothing_is_loaded_from_anywhere_and_nobody_may_frame_it(start):
@@ -105,6 +119,7 @@ def test_nothing_is_loaded_from_anywhere_and_nobody_may_frame_it(start):
 
 
 def test_names_are_escaped(start, watching):
+    watching.places = [make_place(make_activity(HOSTILE))]
     watching.ledger = make_ledger(judges={HOSTILE: {"scored": 1}})
     _, _, body = ask(start(), "/")
     assert "<script" not in body

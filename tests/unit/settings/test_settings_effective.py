@@ -44,6 +44,7 @@ OF_ONE_PROCESS = {
     "database_url_file": "database",
     "host": "localhost",
     "insecure": "true",
+    "links": '{"trace": "https://traces.example/{trace_id}"}',
     "log_format": "json",
     "log_level": "debug",
     "metrics": '{"token": "s3cret"}',

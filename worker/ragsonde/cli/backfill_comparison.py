@@ -11,7 +11,6 @@ from ragsonde.cli.backfill_progress import require_backfill
 from ragsonde.cli.evaluation_agreement import describe_aspects, print_aspects
 from ragsonde.cli.shift_table import describe_shifts, print_shifts
 from ragsonde.cli.terminal import make_console, show, track, write_json
-from ragsonde.exposition.labels import judge_label
 from ragsonde.storage.backfill_candidates import list_days
 from ragsonde.storage.rescored import activate_versions, read_active_versions
 from ragsonde.storage.score_pairs import (
@@ -22,6 +21,7 @@ from ragsonde.storage.score_pairs import (
     read_verdicts,
 )
 from ragsonde_schemas.errors import InputError
+from ragsonde_schemas.stream_labels import judge_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

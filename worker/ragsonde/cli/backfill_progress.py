@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ragsonde.cli.terminal import make_console, make_table, show
-from ragsonde.exposition.labels import judge_label
 from ragsonde.storage.backfills import read_backfill
 from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.errors import InputError
+from ragsonde_schemas.stream_labels import judge_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

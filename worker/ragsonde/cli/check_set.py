@@ -15,7 +15,6 @@ from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.program import name_command
 from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import count_traces, make_console, make_table, show, write_json, write_note
-from ragsonde.exposition.labels import judge_label, scorer_label
 from ragsonde.pipeline.checking import choose_checks, measure_drift
 from ragsonde.settings import read_settings
 from ragsonde.storage.check_traces import (
@@ -29,6 +28,7 @@ from ragsonde.storage.check_traces import (
 )
 from ragsonde_schemas.app_name import read_app, show_app
 from ragsonde_schemas.errors import InputError
+from ragsonde_schemas.stream_labels import judge_label, scorer_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ragsonde.cli.terminal import write_note
-from ragsonde.exposition.labels import FINGERPRINT_CHARACTERS
+from ragsonde_schemas.stream_labels import FINGERPRINT_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

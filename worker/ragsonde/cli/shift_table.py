@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.cli.terminal import make_table, show
-from ragsonde.exposition.labels import judge_label
+from ragsonde_schemas.stream_labels import judge_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

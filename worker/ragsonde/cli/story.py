@@ -10,9 +10,9 @@ from ragsonde.cli.causes import MEANINGS
 from ragsonde.cli.parked_advice import tell_parked
 from ragsonde.cli.program import name_command
 from ragsonde.cli.suspicions import describe_suspicions
+from ragsonde.scoring.meanings import STATES
 from ragsonde.scoring.phrases import quote_reasons
 from ragsonde_schemas.app_name import show_app
-from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.open_record import ClosingReason
 from ragsonde_schemas.score import Score, Unscored
 
@@ -32,19 +32,6 @@ if TYPE_CHECKING:
     from ragsonde_schemas.trace import Trace
 
 _TEXT_MAX_CHARACTERS = 160
-
-_MEANINGS = {
-    EvaluationState.WAITING: "waits for its judge",
-    EvaluationState.RUNNING: "is being judged",
-    EvaluationState.SCORED: "scored",
-    EvaluationState.NOT_EVALUABLE: "not scored: there is nothing to score",
-    EvaluationState.FAILED: "not scored: it failed",
-    EvaluationState.SAMPLED_OUT: "not judged: it is outside the sample",
-    EvaluationState.FILTERED: "not judged: the message asked for none of the configured scorers",
-    EvaluationState.SHED: "not judged: the budget is spent",
-    EvaluationState.SUPERSEDED: "counts no more: the record turned out to be a part of another one",
-}
-"""Of a record's newest revision; what is said of older ones is that they are older."""
 
 _CLOSINGS = {
     ClosingReason.WHOLE: "one message brought all of it",
@@ -192,7 +179,7 @@ def _tell_evaluation(evaluation: EvaluationHistory, revision: RevisionHistory) -
         is_told = revision.trace is not None and evaluation.cause == revision.trace.missing_contexts
         cause += "" if is_told else f": {evaluation.outcomes[0].reason}"
         told = []
-    yield Line(f"  {_name_judge(evaluation)}: {_MEANINGS[evaluation.state]}{cause}", "bold")
+    yield Line(f"  {_name_judge(evaluation)}: {STATES[evaluation.state]}{cause}", "bold")
     if runs := _tell_runs(evaluation, revision):
         yield Line(f"    {', '.join(runs)}")
     if evaluation.assessment is not None:

@@ -7,9 +7,11 @@ from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from ragsonde.exposition.closed_labels import NO_CAUSE, OK
-from ragsonde.exposition.labels import exemplar_of, judge_label, scorer_label
+from ragsonde.exposition.context_tokens import count_tokens
+from ragsonde.exposition.labels import exemplar_of
 from ragsonde.exposition.series import (
     BACKFILLED,
+    CONTEXT_TOKENS,
     DUPLICATES,
     EMPTY_RETRIEVAL,
     END_TO_END,
@@ -48,12 +50,14 @@ from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.open_record import FilterCause
 from ragsonde_schemas.score import Score
+from ragsonde_schemas.stream_labels import judge_label, scorer_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ragsonde.exposition.registry import Series
     from ragsonde.ports import Clock
+    from ragsonde_schemas.assessment import Assessment
     from ragsonde_schemas.evaluation import Admission, EvaluationKey, EvaluationResult, PlannedEvaluation
     from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.ledger import MessageEnd
@@ -131,8 +135,7 @@ class PrometheusSink:
         # counted by 0, too: a first event is an increase
         self.series.add(EMPTY_RETRIEVAL, float(missing in _EMPTY_CAUSES), **place)
         self.series.add(NO_CONTEXT, float(missing in _UNKNOWN_CAUSES), **place)
-        if trace.extraction.suspected_injection:
-            self.series.add(SUSPECTED_INJECTION, **place)
+        self.series.add(SUSPECTED_INJECTION, float(bool(trace.extraction.suspected_injection)), **place)
         self.series.add(OCCURRED_AT_GUESSED, float(trace.occurred_at_guessed))
         for field, evidence in trace.extraction.fields.items():
             self.series.add(EXTRACTION, field=field, rule=evidence.rule)
@@ -261,9 +264,15 @@ class PrometheusSink:
                 self.series.add(
                     UNSCORED, scorer=scorer, judge=judge, status=outcome.status, cause=outcome.cause
                 )
-        insufficient = None if result.assessment is None else result.assessment.insufficient
-        if insufficient is not None:
-            self.series.add(INSUFFICIENT, float(insufficient), judge=judge, **_place_of(trace))
+        if result.assessment is not None:
+            self._tell_assessment(trace, judge, result.assessment)
+
+    def _tell_assessment(self, trace: Trace, judge: str, assessment: Assessment) -> None:
+        place = _place_of(trace)
+        if assessment.insufficient is not None:
+            self.series.add(INSUFFICIENT, float(assessment.insufficient), judge=judge, **place)
+        for relevant, tokens in count_tokens(trace, assessment).items():
+            self.series.add(CONTEXT_TOKENS, tokens, judge=judge, relevant=relevant, **place)
 
     def _tell_score(self, trace: Trace, judge: str, scorer: str, score: Score) -> None:
         raw = round(score.raw, SCORE_DIGITS)

@@ -178,7 +178,13 @@ class PageApplication:
         return Response(html, mimetype="text/html")
 
 
-_ROUTES = Map([Rule("/", endpoint="show_overview")])
+_ROUTES = Map(
+    [
+        Rule("/", endpoint="show_overview"),
+        Rule("/traces/<path:trace_id>", endpoint="show_trace"),
+        Rule("/alerts/<name>", endpoint="show_alert"),
+    ]
+)
 
 
 def _keep_local(target: str) -> str:

@@ -92,3 +92,18 @@ class MetricsOptions(Value):
         if self.token is not None and self.token_file is not None:
             raise ValueError("token_file: token is given too; keep one of them")
         return self
+
+
+class Links(Value):
+    """Where people go on from the page."""
+
+    trace: str | None = Field(
+        default=None,
+        pattern=r"^https?://\S*\{trace_id\}\S*$",
+        description="URL of a trace in your tracing tool, with {trace_id} where its id stands",
+    )
+    runbook: str | None = Field(
+        default=None,
+        pattern=r"^https?://\S*\{alert\}\S*$",
+        description="URL of an alert's runbook, with {alert} where its name stands",
+    )

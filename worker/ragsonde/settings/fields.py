@@ -13,7 +13,7 @@ from ragsonde.assembly.closing import ClosingTimes
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeOptions
-from ragsonde.page.options import MetricsOptions, PageAuth, PageOptions
+from ragsonde.page.options import Links, MetricsOptions, PageAuth, PageOptions
 from ragsonde.receiver.options import ReceiverOptions
 from ragsonde.redaction.options import RedactionOptions
 from ragsonde.scoring.table import DEFAULT_FORMULAS
@@ -40,6 +40,7 @@ OF_ONE_PROCESS = frozenset(
         "database_url_file",
         "host",
         "insecure",
+        "links",
         "log_format",
         "log_level",
         "metrics",
@@ -163,6 +164,7 @@ class Settings(Value):
         default_factory=ReceiverOptions, description="where traces are received over HTTP, and from whom"
     )
     page: PageOptions = Field(default_factory=PageOptions, description="who may read the monitor's page")
+    links: Links = Field(default_factory=Links, description="where people go on from the page")
     metrics: MetricsOptions = Field(
         default_factory=MetricsOptions, description="who may scrape the workers' and the monitor's series"
     )

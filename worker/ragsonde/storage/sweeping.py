@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 
 from ragsonde.storage.engine import pipelined_transaction, translating_losses
 from ragsonde.storage.tables import OpenRecordRow
+from ragsonde.storage.trace_rows import to_utc
 from ragsonde_schemas.evaluation import EvaluationKey
 from ragsonde_schemas.open_record import OpenRecordKey
 from ragsonde_schemas.trace import TraceKey
@@ -76,6 +77,20 @@ RETURNING r.trace_id, turn, next_close_at
 """  # noqa: S608  # constants of this file
 """Apps take turns, each with what has been due longest; they are found by skipping along the index."""
 
+_LONGEST_DUE = f"""
+SELECT min(since) FROM (
+    (SELECT next_attempt_at AS since FROM evaluation
+     WHERE state = 'waiting' AND next_attempt_at <= %(now)s AND {_IS_LIVE} ORDER BY next_attempt_at LIMIT 1)
+    UNION ALL
+    (SELECT lease_until FROM evaluation
+     WHERE state = 'running' AND lease_until < %(now)s AND {_IS_LIVE} ORDER BY lease_until LIMIT 1)
+    UNION ALL
+    (SELECT next_close_at FROM open_record
+     WHERE next_close_at <= %(now)s AND (lease_until IS NULL OR lease_until <= %(now)s)
+     ORDER BY next_close_at LIMIT 1)
+) due
+"""  # noqa: S608  # constants of this file
+
 
 def take_due(engine: Engine, *, now: datetime, limit: int, queued_for_seconds: int) -> list[EvaluationKey]:
     """Keys of evaluations to publish: due again, or running under a lease that is over; those come first.
@@ -133,3 +148,18 @@ def count_open(engine: Engine) -> int:
     query = select(func.count()).where(OpenRecordRow.next_close_at.is_not(None))
     with translating_losses(), engine.connect() as connection:
         return connection.execute(query).scalar_one()
+
+
+def find_longest_due(engine: Engine, *, now: datetime) -> datetime | None:
+    """Since when the work that has been due longest has been due; None: nothing is.
+
+    Work is due that nobody has begun: an evaluation to be run or taken from a worker that is gone, a gathered
+    trace to be closed. What is put off (its judge is away, its budget spent) is due when its time has come.
+    What a backfill has under way is left out: it is slow on purpose.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    with pipelined_transaction(engine) as connection:
+        row = connection.execute(_LONGEST_DUE, {"now": now}).fetchone()
+    return None if row is None or row[0] is None else to_utc(row[0])

@@ -24,6 +24,7 @@ IN_FLIGHT = Declaration(
     name="in_flight",
     kind=Kind.GAUGE,
     help="Messages that are being worked on.",
+    adds_up=True,
 )
 LAST_COMMITTED = Declaration(
     name="last_committed_timestamp_seconds",
