@@ -9,6 +9,7 @@ import yaml
 from builders.alert_rules import read_rules
 from services.alertmanager import run_alertmanager
 from services.promtool import require_tool, run_tool
+from services.waiting import wait_for
 
 pytestmark = pytest.mark.integration
 
@@ -67,11 +68,14 @@ BLOG = {"app": "blog", "environment": "production"}
 )
 def test_a_cause_silences_what_follows_from_it_and_nothing_else(alertmanager, source, silenced, told):
     alertmanager.fire(source, *silenced, *told)
-    found = alertmanager.read()
-    assert len(found) == 1 + len(silenced) + len(told)
-    assert {one["labels"]["alertname"] for one in found if one["status"]["inhibitedBy"]} == {
-        one["alertname"] for one in silenced
-    }
+    expected = {one["alertname"] for one in silenced}
+    # the inhibitor hears of an alert a moment after it was taken
+    wait_for(lambda: list_inhibited(alertmanager) == expected, seconds=20, what=f"silence of {expected}")
+    assert len(alertmanager.read()) == 1 + len(silenced) + len(told)
+
+
+def list_inhibited(alertmanager):
+    return {one["labels"]["alertname"] for one in alertmanager.read() if one["status"]["inhibitedBy"]}
 
 
 def test_each_alert_goes_to_whom_its_severity_says():

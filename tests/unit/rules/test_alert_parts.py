@@ -1,5 +1,6 @@
 """No alert without its test, its runbook and its links; no series in a rule that nobody exposes."""
 
+import json
 import re
 import shlex
 from itertools import pairwise
@@ -12,6 +13,7 @@ from builders.alert_rules import THRESHOLDS, list_test_files, read_rules
 from ragsonde.cli.main import COMMANDS, load_command
 from ragsonde.exposition.declaration import Kind
 from ragsonde.exposition.series import MONITOR_SERIES, RECEIVER_SERIES, WORKER_SERIES
+from ragsonde.page.alerts import ALERTS as EXPLAINED
 
 ROOT = Path(__file__).parents[3]
 RUNBOOKS = ROOT / "docs" / "runbooks"
@@ -181,6 +183,31 @@ def test_a_runbook_names_commands_and_options_that_exist(name):
         options = {option for one in load_command(command).params for option in one.opts}
         for argument in arguments:
             assert not argument.startswith("-") or argument in options, (command, argument)
+
+
+def test_the_how_to_lists_every_alert_with_its_severity_and_labels():
+    page = (ROOT / "docs" / "how-to" / "alert-with-prometheus.md").read_text()
+    rows = re.findall(r"^\| \[(\w+)\]\(\.\./runbooks/(\w+)\.md\) \| (\w+) \|([^|]*)\|", page, re.MULTILINE)
+    assert {(name, link, severity, labels.strip()) for name, link, severity, labels in rows} == {
+        (name, name, alert["labels"]["severity"], "app, environment" if name in PLACED else "")
+        for name, alert in ALERTS.items()
+    }
+
+
+def test_the_page_explains_every_alert():
+    assert set(ALERTS) <= set(EXPLAINED)
+
+
+def test_a_runbook_names_panels_that_are_on_a_dashboard():
+    dashboards = [json.loads(file.read_text()) for file in (ROOT / "deploy" / "grafana").glob("*.json")]
+    if not dashboards:
+        pytest.skip("there are no dashboards")
+    known = {board["title"] for board in dashboards}
+    known |= {panel["title"] for board in dashboards for panel in board["panels"]}
+    for file in RUNBOOKS.glob("*.md"):
+        page = " ".join(file.read_text().split())
+        named = set(re.findall(r"(?<!\*)\*([^*|]+)\*(?!\*)", page))
+        assert named <= known, file.name
 
 
 def test_a_runbook_names_pages_of_the_documentation_that_exist():
