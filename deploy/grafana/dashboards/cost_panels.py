@@ -27,7 +27,9 @@ from ragsonde.exposition.series import (
     LEDGER_EVALUATIONS,
 )
 
+_DAY_SECONDS = 86_400
 _JUDGE = 'judge=~"$judge"'
+_OF_DAY = 'period="day"'
 _IS_JUDGED = 'state=~"scored|failed"'
 _MIGHT_BE_JUDGED = 'state!~"filtered|not_evaluable|superseded"'
 
@@ -63,20 +65,23 @@ def _list_today() -> Panel:
 
 def _show_budget() -> Panel:
     none = f'label_replace(0 * max by (judge) ({read(JUDGE_PAUSED, _JUDGE)}), "period", "no budget", "", "")'
+    spent = f"max by (judge, period) ({read(JUDGE_BUDGET_RATIO, _JUDGE)})"
+    of_day = f"max by (judge) ({read(JUDGE_BUDGET_RATIO, _JUDGE, _OF_DAY)})"
+    # in its first hour a day tells nothing yet
+    over = f"scalar(clamp_min(vector(time() % {_DAY_SECONDS} / {_DAY_SECONDS}), 1 / 24))"
+    projected = f"{of_day} / {over}"
     return draw_lines(
         Frame(
             number=302,
             title="Spent of the budget",
-            description="Spent and reserved over what is allowed in the present hour or day (UTC). From .8 "
-            "on a warning, at 1 the rest is shed until the period is over. A judge without one lies at 0.",
+            description="Spent and reserved over what is allowed in the present hour or day (UTC), and where "
+            "the day ends at this pace. From .8 on a warning, at 1 the rest is shed until the period is "
+            "over: lower `sample` before. A judge without a budget lies at 0.",
             unit=SHARE,
             steps=((None, GOOD), (0.8, NOTICE), (1, BAD)),
-            maximum=1,
         ),
-        PromQuery(
-            expression=f"max by (judge, period) ({read(JUDGE_BUDGET_RATIO, _JUDGE)}) or on (judge) {none}",
-            legend="{{judge}}: {{period}}",
-        ),
+        PromQuery(expression=f"{spent} or on (judge) {none}", legend="{{judge}}: {{period}}"),
+        PromQuery(expression=f"{projected} or on (judge) {none}", legend="{{judge}}: whole day, projected"),
     )
 
 

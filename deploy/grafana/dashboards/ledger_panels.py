@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dashboards.expressions import RANGE, STEP, count_growth, read, total
-from dashboards.panels import COUNT, FULL, Frame, Panel, draw_lines, list_rows, show_bars
+from dashboards.panels import A_MINUTE, COUNT, FULL, Frame, Panel, draw_lines, list_rows, show_bars
 from dashboards.queries import PromQuery, SqlQuery
 from dashboards.statements import LEDGER
 from ragsonde.exposition.series import (
@@ -60,7 +60,7 @@ def show_ledger() -> tuple[Panel, ...]:
                 title="Messages received",
                 description="Messages a minute by the format they were read as. A gap: the producer stopped "
                 "or the queue is unbound. A format called unknown: somebody sends what is not read.",
-                unit="cpm",
+                unit=A_MINUTE,
             ),
             PromQuery(
                 expression=f"60 * {total(f'rate({read(MESSAGES_RECEIVED)}[{STEP}])', 'format')}",
@@ -73,7 +73,7 @@ def show_ledger() -> tuple[Panel, ...]:
                 title="Evaluations by state",
                 description="Evaluations a minute that entered a state; waiting is a postponement. Compare "
                 "with messages received: where scored falls behind, what rises instead is the reason.",
-                unit="cpm",
+                unit=A_MINUTE,
             ),
             PromQuery(
                 expression=f"60 * {total(f'rate({read(EVALUATIONS)}[{STEP}])', 'state')}", legend="{{state}}"

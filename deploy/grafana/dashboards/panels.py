@@ -27,7 +27,7 @@ Panel: TypeAlias = (
 )
 
 GOOD, NOTICE, BAD, PLAIN = "green", "orange", "red", "blue"
-SHARE, PLAIN_NUMBER, SECONDS, PER_SECOND, COUNT = "percentunit", "none", "s", "cps", "short"
+SHARE, PLAIN_NUMBER, SECONDS, A_MINUTE, COUNT = "percentunit", "none", "s", "cpm", "short"
 DOLLARS, MOMENT = "currencyUSD", "dateTimeAsIso"
 NARROW, HALF, FULL = 6, 12, 24
 HEIGHT, LOW_HEIGHT, TALL_HEIGHT = 8, 5, 12

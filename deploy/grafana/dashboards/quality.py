@@ -155,7 +155,7 @@ def _compare_scorers() -> tuple[Panel, ...]:
             Frame(
                 number=201,
                 title="Mean by scorer",
-                description="The mean of each scorer over the chosen time; points lead to traces. One "
+                description="The mean of each scorer over the chosen time. One "
                 "falling alone tells what changed: position alone is ranking, all together is retrieval or "
                 "judge. Compare with the vertical lines.",
                 unit=PLAIN_NUMBER,
@@ -163,7 +163,7 @@ def _compare_scorers() -> tuple[Panel, ...]:
                 maximum=1,
                 decimals=2,
             ),
-            PromQuery(expression=average_scores(*_STREAM), legend=_LEGEND, has_exemplars=True),
+            PromQuery(expression=average_scores(*_STREAM), legend=_LEGEND),
         ),
         draw_lines(
             Frame(

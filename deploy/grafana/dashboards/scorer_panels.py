@@ -43,7 +43,7 @@ def show_scorer() -> tuple[Panel, ...]:
                 maximum=1,
                 decimals=2,
             ),
-            middle=PromQuery(expression=average_scores("scorer"), legend="mean", has_exemplars=True),
+            middle=PromQuery(expression=average_scores("scorer"), legend="mean"),
             lower=PromQuery(expression=bound_mean("-", "scorer"), legend="lower"),
             upper=PromQuery(expression=bound_mean("+", "scorer"), legend="upper"),
         ),

@@ -143,6 +143,7 @@ def test_a_choice_leaves_the_rest_out(demo):
     (worst,) = (param.values[0] for param in ASKED if param.id == "quality-401-A")
     assert len(demo.ask_postgres(worst.statement, {"app": "demo", "environment": "production"})) == 50
     assert demo.ask_postgres(worst.statement, {"app": "dem"}) == []
+    assert demo.ask_postgres(worst.statement, {"environment": "staging"}) == []
     assert demo.ask_postgres(worst.statement, {"judge": "lexical"}) == []
 
 

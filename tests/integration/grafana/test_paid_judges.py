@@ -134,6 +134,11 @@ def test_money_and_tokens_of_the_calls_are_shown(prometheus):
     }
 
 
+def test_the_budget_of_the_day_is_projected_by_how_much_of_it_is_over(prometheus):
+    over = max(time.time() % 86_400 / 86_400, 1 / 24)
+    assert ask(prometheus, 302, "B")[GPT].expected == pytest.approx(0.9 / over, rel=0.01)
+
+
 def test_the_latency_is_of_the_slow_calls(prometheus):
     # 7 calls of 1.5 s, one of 40 s: the 95th percentile lies in its bucket
     assert 30 < ask(prometheus, 203)[GPT].expected <= 60
