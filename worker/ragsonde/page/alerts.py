@@ -84,7 +84,8 @@ ALERTS: dict[str, AlertMeaning] = {
     "RagsondeQueueGrowing": AlertMeaning("The queue grows", "Messages arrive faster than workers take them."),
     "RagsondeQueueOld": AlertMeaning(
         "Work waits for long",
-        "What has been due for longest in Postgres, or what is on the queue, waits for longer than it should.",
+        "What has been due for longest in Postgres, or what is on the queue, waits for longer than it "
+        "should.",
     ),
     "RagsondeParked": AlertMeaning(
         "Messages are parked",
