@@ -24,7 +24,6 @@ INVARIANTS = "invariants"
 LEDGER_JOB_NAMES = (INVARIANTS,)
 CHECKED_SPAN = timedelta(hours=25)
 """An evaluation waits for 24 hours at most: each is looked at when it has ended, too."""
-_REST = 9
 
 
 @dataclass(kw_only=True)
@@ -44,7 +43,6 @@ class LedgerChores:
     check_seconds: float = 300.0
     timeout_seconds: float = 120.0
     _broken: set[Invariant] = field(default_factory=set)
-    _resting_until: float = 0.0
 
     def build_jobs(self) -> tuple[Job, ...]:
         """The job, as the monitor runs it; each monitor shows what it found itself."""
@@ -52,21 +50,11 @@ class LedgerChores:
         return (job,)
 
     def check(self) -> None:
-        """Checks what was stored in the last 25 hours; where that takes long it rests for nine times as long.
+        """Checks what was stored in the last 25 hours.
 
         Raises:
             DatabaseLostError, GivenUpError: the gauges keep what was found last.
         """
-        begun = self.clock.monotonic()
-        if begun < self._resting_until:
-            return
-        try:
-            self._check_all()
-        finally:
-            ended = self.clock.monotonic()
-            self._resting_until = ended + _REST * (ended - begun)
-
-    def _check_all(self) -> None:
         now = self.clock.now()
         reader = LedgerReader(self.engine, kept_days=self.kept_days, timeout_seconds=self.timeout_seconds)
         ledger = reader.read(now=now, since=now - CHECKED_SPAN)

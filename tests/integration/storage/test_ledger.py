@@ -22,6 +22,7 @@ from fakes.evaluations import (
 from fakes.traces import make_envelope
 from ragsonde.storage.ledger_reading import LedgerReader
 from ragsonde.storage.parked_choice import ParkedChoice, select_parked
+from ragsonde.storage.parking_store import count_parked
 from ragsonde.storage.reopening import reopen_evaluation
 from ragsonde.storage.replaying import drop_parked
 from ragsonde_schemas.errors import Cause, ParkReason
@@ -195,6 +196,7 @@ def test_parked_messages_that_wait_are_told(stores):
         stores.parking.park(envelope, reason=ParkReason.INVALID_JSON, message="cut off", where="body")
     (first, _) = select_parked(stores.engine, ParkedChoice())
     drop_parked(stores.engine, [first.id], now=stores.clock.now())
+    assert sum(count_parked(stores.engine, since=stores.clock.now() - DAY).values()) == 1
     assert read(stores).parked == {ParkReason.INVALID_JSON: 1}
 
 

@@ -6,13 +6,12 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select, text
+from sqlalchemy import text
 
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.ledger import select_revisions, select_states
 from ragsonde.storage.ledger_checks import CHECKS
-from ragsonde.storage.tables import ParkedMessageRow
-from ragsonde_schemas.errors import ParkReason
+from ragsonde.storage.parking_store import count_waiting
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.ledger import InvariantCheck, Ledger
 
@@ -107,7 +106,7 @@ class LedgerReading:
             app=app,
             revisions=self._connection.execute(select_revisions(since=since, app=app)).scalar_one(),
             states=states,
-            parked=_count_waiting(self._connection),
+            parked=count_waiting(self._connection),
             checks=checks,
         )
 
@@ -128,15 +127,3 @@ def _check(connection: Connection, invariant: Invariant, columns: Mapping[str, A
     wanted = {name: value for name, value in columns.items() if name in counted.compile().params}
     violations, trace_ids = connection.execute(counted, wanted).one()
     return InvariantCheck(invariant=invariant, violations=violations, trace_ids=tuple(trace_ids or ()))
-
-
-def _count_waiting(connection: Connection) -> dict[ParkReason, int]:
-    """Parked messages that nobody has replayed or dropped, the commonest reason first."""
-    row, number = ParkedMessageRow, func.count()
-    query = (
-        select(row.reason, number)
-        .where(row.replayed_at.is_(None), row.dropped_at.is_(None))
-        .group_by(row.reason)
-        .order_by(number.desc(), row.reason)
-    )
-    return {ParkReason(reason): count for reason, count in connection.execute(query)}
