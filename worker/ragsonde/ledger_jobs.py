@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ragsonde.exposition.series import LEDGER_VIOLATIONS
 from ragsonde.monitor import Job
 from ragsonde.storage.ledger_reading import LedgerReader
+from ragsonde.storage.locks import GaveWayError
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -50,14 +51,18 @@ class LedgerChores:
         return (job,)
 
     def check(self) -> None:
-        """Checks what was stored in the last 25 hours.
+        """Checks what was stored in the last 25 hours; gives way to a migration, and is done again after it.
 
         Raises:
             DatabaseLostError, GivenUpError: the gauges keep what was found last.
         """
         now = self.clock.now()
         reader = LedgerReader(self.engine, kept_days=self.kept_days, timeout_seconds=self.timeout_seconds)
-        ledger = reader.read(now=now, since=now - CHECKED_SPAN)
+        try:
+            ledger = reader.read(now=now, since=now - CHECKED_SPAN)
+        except GaveWayError:
+            logger.info("ledger_gave_way")
+            return
         for check in ledger.checks:
             self.series.set(LEDGER_VIOLATIONS, float(check.violations), invariant=check.invariant)
             self._tell(check)

@@ -11,6 +11,7 @@ from sqlalchemy import text
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.ledger import select_revisions, select_states
 from ragsonde.storage.ledger_checks import CHECKS
+from ragsonde.storage.locks import give_way_to_migrations
 from ragsonde.storage.parking_store import count_waiting
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.ledger import InvariantCheck, Ledger
@@ -60,7 +61,7 @@ class LedgerReader:
 
         Raises:
             DatabaseLostError: Postgres is away.
-            GivenUpError: a check took too long.
+            GivenUpError: a check took too long, or a migration is under way.
         """
         columns = {
             "app": app,
@@ -90,8 +91,13 @@ class LedgerReading:
         self._columns = columns
 
     def check_all(self) -> Iterator[InvariantCheck]:
-        """What was found of each invariant, one after the other."""
+        """What was found of each invariant, one after the other.
+
+        Raises:
+            GaveWayError: a migration waits for the tables that are read here.
+        """
         for invariant in CHECKS:
+            give_way_to_migrations(self._connection)
             yield _check(self._connection, invariant, self._columns)
 
     def conclude(self, checks: tuple[InvariantCheck, ...]) -> Ledger:
@@ -116,6 +122,7 @@ def _snapshot(engine: Engine, *, timeout_seconds: float) -> Iterator[Connection]
     with translating_losses(), engine.connect() as connection:
         connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         connection.execute(_SET, {"timeout": f"{timeout_seconds:.0f}s"})
+        give_way_to_migrations(connection)
         yield connection
 
 
