@@ -33,6 +33,7 @@ class LedgerChores:
 
     Attributes:
         kept_days: the shortest retention of traces, evaluations and scores.
+        verdict_days: the retention of verdicts.
         check_seconds: between two checks.
         timeout_seconds: of one invariant.
     """
@@ -41,6 +42,7 @@ class LedgerChores:
     series: Series
     clock: Clock
     kept_days: int
+    verdict_days: int | None = None
     check_seconds: float = 300.0
     timeout_seconds: float = 120.0
     _broken: set[Invariant] = field(default_factory=set)
@@ -57,7 +59,12 @@ class LedgerChores:
             DatabaseLostError, GivenUpError: the gauges keep what was found last.
         """
         now = self.clock.now()
-        reader = LedgerReader(self.engine, kept_days=self.kept_days, timeout_seconds=self.timeout_seconds)
+        reader = LedgerReader(
+            self.engine,
+            kept_days=self.kept_days,
+            verdict_days=self.verdict_days,
+            timeout_seconds=self.timeout_seconds,
+        )
         try:
             ledger = reader.read(now=now, since=now - CHECKED_SPAN)
         except GaveWayError:

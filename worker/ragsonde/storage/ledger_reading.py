@@ -42,12 +42,21 @@ class LedgerReader:
     Args:
         engine: of this process.
         kept_days: the shortest retention of traces, evaluations and scores: older days are not compared.
+        verdict_days: the retention of verdicts, where it is shorter than that; None: it is not.
         timeout_seconds: of one check.
     """
 
-    def __init__(self, engine: Engine, *, kept_days: int, timeout_seconds: float = 600.0) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        kept_days: int,
+        verdict_days: int | None = None,
+        timeout_seconds: float = 600.0,
+    ) -> None:
         self._engine = engine
         self._kept_days = kept_days
+        self._verdict_days = kept_days if verdict_days is None else verdict_days
         self._timeout_seconds = timeout_seconds
 
     @contextmanager
@@ -68,6 +77,7 @@ class LedgerReader:
             "since": since,
             "scores_since": since - _CLOCK_SKEW,
             "first_day": (now - timedelta(days=self._kept_days - 1)).date(),
+            "first_verdict_day": (now - timedelta(days=self._verdict_days - 1)).date(),
             "now": now,
             "long_ago": now - _LONG,
         }
