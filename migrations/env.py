@@ -7,12 +7,12 @@ import re
 from alembic import context
 from sqlalchemy import Connection, text
 
+from ragsonde.storage.locks import MIGRATION_LOCK
 from ragsonde.storage.tables import PARTITIONED, Tables
 
 LOCK_TIMEOUT = "2s"  # writers queue up behind a migration that waits: it gives way, and is tried again
 STATEMENT_TIMEOUT = "15min"
-TURN_TIMEOUT = "60s"  # how long to wait for another process that migrates
-ADVISORY_LOCK = 6_471_382_205_113_092_719
+TURN_TIMEOUT = "60s"  # how long to wait for another process that migrates, or reads the ledger
 
 _PARTITION = re.compile(rf"({'|'.join(PARTITIONED)})_\d{{8}}")
 
@@ -36,7 +36,7 @@ def migrate(connection: Connection) -> None:
     with context.begin_transaction():
         connection.execute(text(f"SET LOCAL statement_timeout = '{STATEMENT_TIMEOUT}'"))
         connection.execute(text(f"SET LOCAL lock_timeout = '{TURN_TIMEOUT}'"))
-        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
         connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"))
         context.run_migrations()
 

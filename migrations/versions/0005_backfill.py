@@ -69,6 +69,7 @@ def create_items() -> None:
         column("backfill_id", sa.BigInteger),
         sa.Column("was", sa.Text),
         sa.Column("was_cause", sa.Text),
+        sa.Column("was_sample_rate", sa.Double),
         *(
             column(f"{name}_before", sa.Integer, server_default="0")
             for name in ("calls", "tokens_in", "tokens_out")

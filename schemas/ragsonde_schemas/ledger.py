@@ -32,11 +32,14 @@ class Invariant(StrEnum):
 
     REVISIONS_ARE_WHOLE = "revisions_are_whole"
     SCORED_HAS_SCORE = "scored_has_score"
+    SCORED_HAS_VERDICTS = "scored_has_verdicts"
+    SCORES_ARE_IN_RANGE = "scores_are_in_range"
     NOT_EVALUABLE_IS_SKIPPED = "not_evaluable_is_skipped"
     FAILED_HAS_ERROR = "failed_has_error"
     UNJUDGED_HAS_NO_SCORES = "unjudged_has_no_scores"
     ONE_REVISION_COUNTS = "one_revision_counts"
     SUPERSEDED_HAS_REASON = "superseded_has_reason"
+    UNENDED_COMES_DUE = "unended_comes_due"
     RUNS_ARE_TAKEN_OVER = "runs_are_taken_over"
     RESERVATIONS_ARE_OF_RUNS = "reservations_are_of_runs"
     SCORES_HAVE_EVALUATION = "scores_have_evaluation"
@@ -47,6 +50,8 @@ MEANINGS: dict[Invariant, str] = {
     Invariant.REVISIONS_ARE_WHOLE: "a revision has all evaluations it was stored with, one for each judge "
     "configured then: for each judge, accepted revisions = sum over states",
     Invariant.SCORED_HAS_SCORE: "an evaluation that is scored has at least one number",
+    Invariant.SCORED_HAS_VERDICTS: "one that is scored and took calls has its verdicts",
+    Invariant.SCORES_ARE_IN_RANGE: "a number lies in 0..1",
     Invariant.NOT_EVALUABLE_IS_SKIPPED: "one that is not evaluable has only skipped scorers",
     Invariant.FAILED_HAS_ERROR: "one that failed has at least one error and no number",
     Invariant.UNJUDGED_HAS_NO_SCORES: (
@@ -55,6 +60,7 @@ MEANINGS: dict[Invariant, str] = {
     ),
     Invariant.ONE_REVISION_COUNTS: "of a record's revisions only one counts",
     Invariant.SUPERSEDED_HAS_REASON: "one is superseded by a newer revision, or as its record was withdrawn",
+    Invariant.UNENDED_COMES_DUE: "one that waits has a time when it is due, one that runs a lease",
     Invariant.RUNS_ARE_TAKEN_OVER: "a run whose lease has long been over is not passed over by the sweeper",
     Invariant.RESERVATIONS_ARE_OF_RUNS: "only what runs holds a part of a budget",
     Invariant.SCORES_HAVE_EVALUATION: "a score belongs to an evaluation",

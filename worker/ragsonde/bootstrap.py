@@ -6,6 +6,7 @@ import threading
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ragsonde.celery_app import build_celery_app
@@ -43,6 +44,7 @@ from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.effective import hash_settings
 from ragsonde.sinks.exporting import ExportingSink
 from ragsonde.sinks.table import build_exports
+from ragsonde.storage.backfills import reads_files
 from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.check_runs import PostgresCheckStore
 from ragsonde.storage.engine import build_engine, ping
@@ -224,7 +226,13 @@ def build_worker(
     )
     app = build_celery_app(settings, broker_url=broker_url)
     app.conf.ragsonde_consumption = consumption
-    register_tasks(app, stages=stages, guard=guard, in_flight=series.count_in_flight)
+    register_tasks(
+        app,
+        stages=stages,
+        guard=guard,
+        in_flight=series.count_in_flight,
+        reads_files=partial(reads_files, engine),
+    )
     return WorkerParts(
         app=app,
         engine=engine,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ragsonde.exposition.series import LEDGER_VIOLATIONS
 from ragsonde.monitor import Job
 from ragsonde.storage.ledger_reading import LedgerReader
+from ragsonde.storage.locks import GaveWayError
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -24,7 +25,6 @@ INVARIANTS = "invariants"
 LEDGER_JOB_NAMES = (INVARIANTS,)
 CHECKED_SPAN = timedelta(hours=25)
 """An evaluation waits for 24 hours at most: each is looked at when it has ended, too."""
-_REST = 9
 
 
 @dataclass(kw_only=True)
@@ -33,6 +33,7 @@ class LedgerChores:
 
     Attributes:
         kept_days: the shortest retention of traces, evaluations and scores.
+        verdict_days: the retention of verdicts.
         check_seconds: between two checks.
         timeout_seconds: of one invariant.
     """
@@ -41,10 +42,10 @@ class LedgerChores:
     series: Series
     clock: Clock
     kept_days: int
+    verdict_days: int | None = None
     check_seconds: float = 300.0
     timeout_seconds: float = 120.0
     _broken: set[Invariant] = field(default_factory=set)
-    _resting_until: float = 0.0
 
     def build_jobs(self) -> tuple[Job, ...]:
         """The job, as the monitor runs it; each monitor shows what it found itself."""
@@ -58,24 +59,23 @@ class LedgerChores:
         return (job,)
 
     def check(self) -> None:
-        """Checks what was stored in the last 25 hours; where that takes long it rests for nine times as long.
+        """Checks what was stored in the last 25 hours; gives way to a migration, and is done again after it.
 
         Raises:
             DatabaseLostError, GivenUpError: the gauges keep what was found last.
         """
-        begun = self.clock.monotonic()
-        if begun < self._resting_until:
-            return
-        try:
-            self._check_all()
-        finally:
-            ended = self.clock.monotonic()
-            self._resting_until = ended + _REST * (ended - begun)
-
-    def _check_all(self) -> None:
         now = self.clock.now()
-        reader = LedgerReader(self.engine, kept_days=self.kept_days, timeout_seconds=self.timeout_seconds)
-        ledger = reader.read(now=now, since=now - CHECKED_SPAN)
+        reader = LedgerReader(
+            self.engine,
+            kept_days=self.kept_days,
+            verdict_days=self.verdict_days,
+            timeout_seconds=self.timeout_seconds,
+        )
+        try:
+            ledger = reader.read(now=now, since=now - CHECKED_SPAN)
+        except GaveWayError:
+            logger.info("ledger_gave_way")
+            return
         self.series.replace(
             LEDGER_VIOLATIONS, {(check.invariant.value,): float(check.violations) for check in ledger.checks}
         )

@@ -44,6 +44,7 @@ def register_tasks(
     stages: Stages,
     guard: DeliveryGuard,
     in_flight: Callable[[], AbstractContextManager[None]],
+    reads_files: Callable[[int], bool] = lambda _number: False,
 ) -> None:
     """Adds the tasks to the app: ingest, of producers and of a backfill's files, evaluate, and bury.
 
@@ -52,6 +53,7 @@ def register_tasks(
         stages: the path.
         guard: around every piece of work.
         in_flight: counts a delivery while it is worked on.
+        reads_files: whether there is a backfill of that number that takes traces of files in.
     """
     work = _Work(stages=stages, guard=guard)
 
@@ -66,8 +68,20 @@ def register_tasks(
             account.close(MessageEnd.PARKED)
 
     def take_file(envelope: Envelope) -> None:
-        number, envelope = read_backfill(envelope)
-        take_message(envelope, backfill_id=number)
+        with in_flight(), _unacked_when_stopping():
+            number, message = _find_backfill(envelope, lambda n: guard.insist(lambda: reads_files(n)))
+        if number is None:
+            refuse_file(message)
+        else:
+            take_message(message, backfill_id=number)
+
+    def refuse_file(envelope: Envelope) -> None:
+        envelope = name_harmlessly(envelope, stages.privacy)
+        account = MessageAccount(stages.sink)
+        message = "found no backfill of files of the number in this message; only ragsonde publishes them"
+        with in_flight(), _unacked_when_stopping(on_return=lambda: account.close(MessageEnd.RETURNED)):
+            guard.park(envelope, reason=ParkReason.INVALID_MESSAGE, message=message)
+            account.close(MessageEnd.PARKED)
 
     def take_work(envelope: Envelope) -> None:
         with in_flight(), _unacked_when_stopping():
@@ -89,6 +103,15 @@ def register_tasks(
     app.task(name=INGEST_FILE, shared=False)(take_file)
     app.task(name=EVALUATE, shared=False)(take_work)
     app.task(name=BURY, shared=False)(take_dead_letter)
+
+
+def _find_backfill(envelope: Envelope, reads_files: Callable[[int], bool]) -> tuple[int | None, Envelope]:
+    """The backfill that takes a message of a file, None where there is none, and the message."""
+    try:
+        number, message = read_backfill(envelope)
+    except ValueError:
+        return None, envelope
+    return (number, message) if reads_files(number) else (None, envelope)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from fakes.evaluations import PAID, make_trace, plan_free, plan_paid
 from ragsonde.pipeline.evaluate_trace import evaluate
@@ -145,6 +146,9 @@ def test_messages_that_the_broker_has_lost_are_published_again_and_judged_once(e
 def test_cancelled_leaves_everything_as_it_was_and_another_one_may_begin_it(engine):
     ground = BackfillGround(engine)
     ground.admit(*name(1, 2), state=S.SAMPLED_OUT)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE evaluation SET sample_rate = 0.25 WHERE state = 'sampled_out'"))
+    before = set(ground.query(OUTCOMES))
     ground.admit(*name(3, 4))
     number = ground.start(rate_per_second=1.0)
     ground.step()
@@ -157,6 +161,7 @@ def test_cancelled_leaves_everything_as_it_was_and_another_one_may_begin_it(engi
     assert cancelled.tally.outstanding == 0
     assert ground.count_states()["waiting"] == ground.count_states()["running"] == 0
     assert ground.count_states()["sampled_out"] + ground.count_states()["shed"] == 3
+    assert {row for row in ground.query(OUTCOMES) if row[1] == "sampled_out"} <= before
 
     ended = ground.run_to_end(ground.start())
     assert ended.tally.scored == 3
@@ -191,15 +196,25 @@ def test_paused_begins_nothing_and_goes_on_where_it_was(engine):
     assert ground.step() == 2, "what was missed meanwhile does not come at once"
 
 
+OUTCOMES = "SELECT trace_id, state, cause, sample_rate, finished_at FROM evaluation WHERE judge = 'gpt'"
+
+
 def test_its_own_calls_are_never_exceeded_and_the_rest_is_put_back(engine):
     ground = BackfillGround(engine)
     ground.admit(*name(*range(6)), state=S.SAMPLED_OUT)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE evaluation SET sample_rate = 0.25"))
+    before = set(ground.query(OUTCOMES))
     ended = ground.run_to_end(ground.start(most_calls=5))
 
     assert ended.state is BackfillState.SPENT
     assert 0 < ended.tally.calls <= 5
     assert ground.count_states()["waiting"] == 0
     assert ended.tally.scored + ended.tally.left == 6
+    assert ended.tally.left > 0
+    left = {row for row in ground.query(OUTCOMES) if row[1] != "scored"}
+    assert left <= before, "what it could not afford is what it was"
+    assert len(left) == ended.tally.left
 
 
 def test_live_traffic_keeps_half_of_a_budget(engine):

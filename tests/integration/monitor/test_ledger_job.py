@@ -52,12 +52,14 @@ def test_the_gauge_comes_with_the_first_check_and_the_log_tells_once_what_breaks
     job.run()
     assert set(read_gauges(series).values()) == {0.0}
 
-    chores._resting_until = stores.clock.monotonic() + 1
     with engine.begin() as connection:
         connection.execute(text("UPDATE evaluation SET state = 'scored'"))
     job.run()
-    assert set(read_gauges(series).values()) == {0.0}
-    stores.clock.advance(2)
-    job.run()
     assert read_gauges(series)[Invariant.SCORED_HAS_SCORE] == 1
     assert [one.msg for one in caplog.records].count("ledger_holds_again") == 1
+
+
+def test_it_rests_for_longer_than_it_took(engine):
+    chores = LedgerChores(engine=engine, series=Series(MONITOR_SERIES), clock=FakeClock(), kept_days=90)
+    (job,) = chores.build_jobs()
+    assert job.choose_pause(took_seconds=100, has_succeeded=True) == 900

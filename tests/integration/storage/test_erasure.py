@@ -389,3 +389,30 @@ def test_erasing_again_changes_nothing_and_live_traffic_goes_on_between_batches(
     assert done == [2, 4, 5]
     assert erase(shop.engine, OF_X, HOW)["traces"] == 0
     assert shop.read("SELECT count(*) FROM trace") == [(3,)]
+
+
+def test_backfills_are_locked_before_any_row_of_theirs_so_nobody_waits_for_who_waits_for_him(engine):
+    shop = Shop(engine)
+    shop.admit_x()
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO backfill (since, until, sample, rate_per_second, state, created_at, paced_at)"
+                " VALUES (current_date, current_date, 1, 1, 'running', now(), now())"
+            )
+        )
+    eraser = threading.Thread(target=erase, args=(engine, OF_X, HOW))
+    with engine.begin() as reserving:
+        reserving.execute(text("SELECT FROM backfill FOR UPDATE"))
+        eraser.start()
+        wait_for(
+            lambda: shop.read(
+                "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            ),
+            seconds=20,
+            what="an erasure that waits",
+        )
+        (locked,) = reserving.execute(text("SELECT trace_id FROM evaluation FOR UPDATE NOWAIT")).all()
+    eraser.join(timeout=20)
+    assert locked.trace_id == "x-1"
+    assert shop.read("SELECT FROM evaluation") == []

@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import NamedTuple
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
 
 from fakes.clock import NOON, FakeClock
 from fakes.evaluations import (
     PAID,
     make_assessment,
+    make_calls,
     make_result,
     make_trace,
     plan_free,
@@ -22,6 +25,7 @@ from fakes.evaluations import (
 from fakes.traces import make_envelope
 from ragsonde.storage.ledger_reading import LedgerReader
 from ragsonde.storage.parked_choice import ParkedChoice, select_parked
+from ragsonde.storage.parking_store import count_parked
 from ragsonde.storage.reopening import reopen_evaluation
 from ragsonde.storage.replaying import drop_parked
 from ragsonde_schemas.errors import Cause, ParkReason
@@ -39,9 +43,10 @@ def stores(engine):
     return PostgresStores(FakeClock(), engine)
 
 
-def read(stores, *, since=DAY, app=None, kept_days=90):
+def read(stores, *, since=DAY, app=None, kept_days=90, verdict_days=None):
     now = stores.clock.now()
-    return LedgerReader(stores.engine, kept_days=kept_days).read(now=now, since=now - since, app=app)
+    reader = LedgerReader(stores.engine, kept_days=kept_days, verdict_days=verdict_days)
+    return reader.read(now=now, since=now - since, app=app)
 
 
 def broken(stores, **options):
@@ -50,7 +55,7 @@ def broken(stores, **options):
 
 def change(stores, sql, **columns):
     with stores.engine.begin() as connection:
-        assert connection.execute(text(sql), columns).rowcount > 0, f"nothing to break: {sql}"
+        assert connection.execute(text(sql), columns).rowcount, f"nothing to break: {sql}"
 
 
 def live(stores):
@@ -139,6 +144,14 @@ OF_GPT = "trace_id = :trace_id AND judge = 'gpt'"
 BREAKING = {
     Invariant.REVISIONS_ARE_WHOLE: Breaking("out-0", f"DELETE FROM evaluation WHERE {OF_GPT}"),
     Invariant.SCORED_HAS_SCORE: Breaking("done-0", f"DELETE FROM score WHERE {OF_GPT} AND status = 'scored'"),
+    Invariant.SCORED_HAS_VERDICTS: Breaking(
+        "done-0",
+        f"WITH gone AS (DELETE FROM assessment WHERE {OF_GPT})"
+        f" UPDATE evaluation SET calls = 1 WHERE {OF_GPT}",
+    ),
+    Invariant.SCORES_ARE_IN_RANGE: Breaking(
+        "done-0", f"UPDATE score SET raw = 'NaN' WHERE {OF_GPT} AND scorer = 'context_precision'"
+    ),
     Invariant.NOT_EVALUABLE_IS_SKIPPED: Breaking(
         "done-1", f"UPDATE score SET status = 'error' WHERE {OF_GPT}"
     ),
@@ -151,6 +164,9 @@ BREAKING = {
     ),
     Invariant.SUPERSEDED_HAS_REASON: Breaking(
         "done-0", f"UPDATE evaluation SET state = 'superseded' WHERE {OF_GPT}"
+    ),
+    Invariant.UNENDED_COMES_DUE: Breaking(
+        "abandoned", f"UPDATE evaluation SET lease_until = NULL WHERE {OF_GPT} AND state = 'running'"
     ),
     # the sweeper has taken another one, which has been due for a shorter time
     Invariant.RUNS_ARE_TAKEN_OVER: Breaking(
@@ -167,11 +183,23 @@ BREAKING = {
 BY_CONSEQUENCE = {Invariant.SCORES_HAVE_EVALUATION: {Invariant.REVISIONS_ARE_WHOLE}}
 
 
+@contextmanager
+def allowing_any_number(stores):
+    """Without the constraint that the version before does not have; rows that break it stay."""
+    name = "ck_score_raw_is_in_range"
+    change(stores, f"ALTER TABLE score DROP CONSTRAINT {name}")
+    try:
+        yield
+    finally:
+        change(stores, f"ALTER TABLE score ADD CONSTRAINT {name} CHECK (raw >= 0 AND raw <= 1) NOT VALID")
+
+
 @pytest.mark.parametrize("invariant", Invariant)
 def test_each_is_seen_to_break_with_the_trace_named(stores, invariant):
     live(stores)
     trace_id, sql = BREAKING[invariant]
-    change(stores, sql, trace_id=trace_id)
+    with allowing_any_number(stores):
+        change(stores, sql, trace_id=trace_id)
     found = {check.invariant: check for check in read(stores).checks if not check.holds}
     assert set(found) - BY_CONSEQUENCE.get(invariant, set()) == {invariant}
     assert found[invariant].trace_ids == (trace_id,)
@@ -195,6 +223,7 @@ def test_parked_messages_that_wait_are_told(stores):
         stores.parking.park(envelope, reason=ParkReason.INVALID_JSON, message="cut off", where="body")
     (first, _) = select_parked(stores.engine, ParkedChoice())
     drop_parked(stores.engine, [first.id], now=stores.clock.now())
+    assert sum(count_parked(stores.engine, since=stores.clock.now() - DAY).values()) == 1
     assert read(stores).parked == {ParkReason.INVALID_JSON: 1}
 
 
@@ -203,3 +232,27 @@ def test_a_postponed_one_is_no_alarm(stores):
     claimed = stores.traces.claim(key)
     stores.traces.postpone(claimed, until=stores.clock.now(), cause=Cause.JUDGE_UNAVAILABLE)
     assert broken(stores) == {}
+
+
+def test_one_that_waits_for_ever_is_seen(stores):
+    waiting = live(stores)
+    never = "UPDATE evaluation SET next_attempt_at = NULL WHERE state = 'waiting' AND trace_id = :trace_id"
+    change(stores, never, trace_id=waiting.trace.trace_id)
+    assert broken(stores) == {Invariant.UNENDED_COMES_DUE: 1}
+
+
+def test_verdicts_that_a_retention_has_taken_are_not_missed(stores):
+    (key,) = stores.traces.admit(make_trace(occurred_at=NOON - 7 * DAY), (plan_paid(),)).pending
+    stores.traces.finish(
+        stores.traces.claim(key), make_result(assessment=make_assessment(calls=make_calls()))
+    )
+    change(stores, "DELETE FROM assessment")
+    assert broken(stores) == {Invariant.SCORED_HAS_VERDICTS: 1}
+    assert broken(stores, verdict_days=7) == {}
+
+
+@pytest.mark.parametrize("raw", ["'NaN'", "1.001", "-0.001"])
+def test_no_number_out_of_range_can_be_stored(stores, raw):
+    live(stores)
+    with pytest.raises(IntegrityError, match="raw_is_in_range"):
+        change(stores, f"UPDATE score SET raw = {raw} WHERE status = 'scored'")

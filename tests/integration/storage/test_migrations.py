@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +15,14 @@ from sqlalchemy import inspect, text
 import ragsonde
 from ragsonde.cli.schema_check import require_current_schema
 from ragsonde.storage.engine import build_engine
+from ragsonde.storage.ledger_reading import LedgerReader
+from ragsonde.storage.locks import MIGRATION_LOCK, GaveWayError
 from ragsonde.storage.migrations import build_config, find_migrations, migrate, schema_state
 from ragsonde.storage.partitions import ensure_partitions
 from ragsonde.storage.tables import CURRENT_SCORE, Tables
 from ragsonde_schemas.errors import DatabaseLostError, SetupError
 from services.postgres import own_database
+from services.waiting import wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.integration
 DAY = date(2026, 6, 15)
+reads_unvalidated = pytest.mark.filterwarnings("ignore:Can't validate argument 'dialect_options'")
+"""SQLAlchemy's own slip, where it reads a constraint that is not validated."""
 
 
 @pytest.fixture
@@ -47,6 +52,7 @@ def list_tables(engine):
     return set(inspect(engine).get_table_names())
 
 
+@reads_unvalidated
 def test_migrations_lead_to_the_models_exactly(empty_engine, empty_url):
     migrate(empty_url)
     ensure_partitions(empty_engine, today=DAY, days_ahead=1)
@@ -68,6 +74,7 @@ def test_migrating_again_changes_nothing(empty_engine, empty_url):
     assert list_tables(empty_engine) == before == {*Tables.metadata.tables, "alembic_version"}
 
 
+@reads_unvalidated
 def test_down_and_up_again_with_partitions_in_place(empty_engine, empty_url):
     migrate(empty_url)
     ensure_partitions(empty_engine, today=DAY, days_ahead=1)
@@ -157,6 +164,40 @@ def test_a_migration_that_is_killed_in_the_middle_goes_on(empty_engine, empty_ur
     migrate(empty_url)
     assert schema_state(empty_engine) == ("9002", "9002")
     assert "tier" in [column["name"] for column in inspect(empty_engine).get_columns("score")]
+
+
+def test_a_migration_and_a_reading_of_the_ledger_know_of_each_other(empty_engine, empty_url):
+    migrate(empty_url, revision="0007")
+    now = datetime(2026, 6, 15, tzinfo=UTC)
+    reader = LedgerReader(empty_engine, kept_days=90)
+    with ThreadPoolExecutor() as pool:
+        with reader.opening(now=now, since=now) as reading:
+            checks = reading.check_all()
+            next(checks)
+            migrating = pool.submit(migrate, empty_url)
+            wait_for(lambda: is_anybody_waiting(empty_engine), seconds=20, what="a migration that waits")
+            with pytest.raises(GaveWayError):
+                next(checks)
+        migrating.result(timeout=60)
+    assert reader.read(now=now, since=now).holds
+    with empty_engine.begin() as held:
+        held.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATION_LOCK})
+        with pytest.raises(GaveWayError, match="ragsonde migrate"):
+            reader.read(now=now, since=now)
+
+
+def is_anybody_waiting(engine):
+    query = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with engine.connect() as connection:
+        return connection.execute(text(query)).all()
+
+
+def test_a_migration_that_gave_way_names_who_held_the_locks(empty_engine, empty_url):
+    migrate(empty_url, revision="0007")
+    with empty_engine.begin() as writer:
+        writer.execute(text("LOCK TABLE backfill IN ACCESS EXCLUSIVE MODE"))
+        with pytest.raises(DatabaseLostError, match=r"held by ragsonde test \(pid \d+, \d+ s\)"):
+            migrate(empty_url, patience_seconds=0)
 
 
 def test_a_newer_schema_is_left_as_it_is_and_an_older_one_refused(empty_engine, empty_url, caplog):

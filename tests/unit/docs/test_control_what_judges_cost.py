@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import typer
-import yaml
 from typer.testing import CliRunner
 
 from fakes.judged_traces import make_trace
@@ -71,11 +70,6 @@ def test_its_figures_are_those_of_the_code():
     assert "after about 4,600, 1,000 or 160 judged traces" in TEXT
     assert LONGEST_PACED_WAIT.total_seconds() == 2 * 3600
     assert all(f"`{cause}`" in TEXT for cause in RateCause)
-
-
-def test_its_alert_is_one():
-    (rule,) = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[-1])
-    assert 'ragsonde_evaluations_total{state="shed"}' in rule["expr"]
 
 
 def test_its_times_of_waiting_are_those_in_force():

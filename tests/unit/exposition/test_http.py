@@ -15,6 +15,7 @@ from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import build_routes
 from ragsonde.exposition.series import WORKER_SERIES
 from ragsonde_schemas.errors import ConfigError, SetupError
+from services.slow_clients import slow_clients
 
 
 def fail_route(_accept: str) -> Response:
@@ -211,3 +212,11 @@ def test_a_token_that_cannot_be_read_lets_nobody_in():
         assert ask(server, "/metrics", authorization="Bearer x")[0].status == 401
     finally:
         server.close()
+
+
+def test_everybody_is_answered_while_many_slow_connections_stay(server):
+    with slow_clients(server.port, 300):
+        begun = time.monotonic()
+        for path in ("/health/live", "/metrics") * 5:
+            assert ask(server, path)[0].status == 200, path
+        assert time.monotonic() - begun < http.REQUEST_TIMEOUT_SECONDS, "nobody waited for them"

@@ -1,15 +1,17 @@
 import pytest
 from kombu.message import Message
 
-from ragsonde.intake.topology import TRACES, TRACES_DEAD
+from ragsonde.intake.topology import BACKFILL, TRACES, TRACES_DEAD, WORK
 from ragsonde.intake.trace_consumer import (
     BURY,
     EVALUATE,
     INGEST,
+    INGEST_FILE,
     choose_task,
     find_queue,
     rewrite_as_task,
 )
+from ragsonde.intake.work_message import FILE_MESSAGE
 
 TAGS = {"ragsonde.traces": "None1", "otlp_spans": "None2", "ragsonde.traces.dead": "None3"}
 
@@ -27,6 +29,20 @@ def deliver(exchange, headers=None, routing_key="ragsonde.traces", **fields):
 @pytest.mark.parametrize("headers", [{"task": "celery.map"}, {"task": EVALUATE}, {}, None])
 def test_what_came_through_the_work_exchange_names_an_evaluation_whatever_its_headers(headers):
     assert choose_task(deliver("ragsonde.work", headers), queue="ragsonde.work") == EVALUATE
+
+
+@pytest.mark.parametrize(
+    ("exchange", "queue", "task"),
+    [
+        (WORK, BACKFILL, INGEST_FILE),
+        (WORK, WORK, EVALUATE),
+        ("", BACKFILL, INGEST),
+        ("ragsonde", TRACES, INGEST),
+    ],
+)
+def test_a_message_of_a_file_is_one_only_in_the_queue_of_backfills(exchange, queue, task):
+    message = deliver(exchange, content_type=FILE_MESSAGE, message_id="1")
+    assert choose_task(message, queue=queue) == task
 
 
 @pytest.mark.parametrize(("exchange", "queue"), [("ragsonde", "ragsonde.traces"), ("", "ragsonde.work")])

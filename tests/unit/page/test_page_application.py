@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
-from contextlib import closing
+from contextlib import closing, suppress
 from http.client import HTTPConnection
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit
@@ -21,11 +21,14 @@ from ragsonde.page.server import PageServer
 from ragsonde.page.views import Views
 from ragsonde.settings.secrets import build_token_reader
 from ragsonde_schemas.errors import SetupError
+from services.slow_clients import slow_clients
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 TOKEN = "correct-horse-battery"
+SLOW = 300
+"""Connections; more than the page takes."""
 HOSTILE = '<script>alert("x")</script>'
 
 
@@ -301,3 +304,17 @@ def test_the_next_free_port_is_taken(start):
 def test_an_address_of_another_machine_is_refused(start):
     with pytest.raises(SetupError, match=r"cannot listen on 203\.0\.113\.7"):
         PageServer(start()._server.application, host="203.0.113.7", port=0)
+
+
+def test_everybody_is_answered_while_many_slow_connections_stay(start):
+    server = start()
+    with slow_clients(int(server.url.rpartition(":")[2]), SLOW):
+        for path in ("/health/live", "/metrics", "/") * 3:
+            assert ask(server, path)[0] == 200, path
+
+
+def test_a_request_that_does_not_end_is_closed_though_bytes_of_it_keep_coming(start):
+    server = PageServer(start()._server.application, host="127.0.0.1", port=0, request_seconds=0.5)
+    port = int(server.url.rpartition(":")[2])
+    with closing(server), slow_clients(port, 1) as (client,), suppress(ConnectionResetError):
+        assert client.recv(1) == b""

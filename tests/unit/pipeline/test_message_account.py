@@ -18,11 +18,11 @@ from fakes.stages import make_stages
 from fakes.stores import FakeSuspectStore
 from fakes.traces import make_envelope
 from ragsonde.intake.delivery_guard import DeliveryGuard
-from ragsonde.intake.trace_consumer import INGEST
+from ragsonde.intake.trace_consumer import INGEST, INGEST_FILE
 from ragsonde.pipeline.evaluate_trace import ingest
 from ragsonde.pipeline.message_account import MessageAccount
 from ragsonde.tasks import register_tasks
-from ragsonde_schemas.errors import DatabaseLostError
+from ragsonde_schemas.errors import DatabaseLostError, ParkReason
 from ragsonde_schemas.ledger import MessageEnd as End
 
 TRACE = {"query": "How long?", "contexts": ["14 days."], "answer": "14 days."}
@@ -75,7 +75,7 @@ def test_of_what_holds_for_its_parts_the_first_in_order_holds_for_all(noted):
     assert sink.told == [("on_received", ("unknown",)), ("on_settled", (expected,))]
 
 
-def run(stages, envelope, *, stopping=None, lost=0):
+def run(stages, envelope, *, stopping=None, lost=0, task=INGEST):
     guard = DeliveryGuard(
         parking=stages.parking,
         suspects=FakeSuspectStore(),
@@ -94,8 +94,10 @@ def run(stages, envelope, *, stopping=None, lost=0):
 
     stages.traces.admit = lose_first
     app = Celery("test", set_as_current=False)
-    register_tasks(app, stages=stages, guard=guard, in_flight=nullcontext)
-    app.tasks[INGEST].run(envelope)
+    register_tasks(
+        app, stages=stages, guard=guard, in_flight=nullcontext, reads_files=lambda number: number == 7
+    )
+    app.tasks[task].run(envelope)
 
 
 def test_what_is_tried_again_is_one_delivery(monkeypatch):
@@ -120,3 +122,20 @@ def test_what_the_guard_parks_is_settled_as_parked():
     stages.traces.admit = None
     run(stages, make_envelope().model_copy(update={"redelivered": True}))
     assert stages.sink.of("on_settled") == [(End.PARKED,)]
+
+
+def test_a_message_of_a_file_is_taken_in_for_its_backfill():
+    stages = make_stages(FakeJudge("lexical"))
+    run(stages, make_envelope().model_copy(update={"message_id": "7"}), task=INGEST_FILE)
+    assert stages.sink.of("on_settled") == [(End.ACCEPTED,)]
+    assert {stored.backfill_id for stored in stages.traces.evaluations.values()} == {7}
+
+
+@pytest.mark.parametrize("number", ["8", "", "-7", "7.0", "\N{SUPERSCRIPT SEVEN}", "9" * 30, None])
+def test_a_message_of_a_file_of_no_backfill_is_parked(number):
+    stages = make_stages(FakeJudge("lexical"))
+    run(stages, make_envelope().model_copy(update={"message_id": number}), task=INGEST_FILE)
+    (parked,) = stages.parking.parked
+    assert parked.reason is ParkReason.INVALID_MESSAGE
+    assert stages.sink.of("on_settled") == [(End.PARKED,)]
+    assert not stages.traces.evaluations

@@ -26,6 +26,7 @@ from ragsonde.receiver.gate import POSTED_PATHS, Gate
 from ragsonde.receiver.http_server import HttpReceiver
 from ragsonde.receiver.request_parser import Reception
 from ragsonde_schemas.errors import SetupError
+from services.slow_clients import slow_clients
 from services.waiting import wait_for
 
 LIMIT = 100_000
@@ -532,3 +533,11 @@ def test_every_answer_is_counted_and_logged_without_what_was_posted(server, capl
     ]
     assert events[3].path == "'/nothing\\nelse'"
     assert not any("hunter2" in str(vars(event)) for event in events)
+
+
+@pytest.mark.parametrize("connections", [None, 200], ids=["room for all", "more than it takes"])
+def test_everybody_is_answered_while_many_slow_connections_stay(connections):
+    with running(connections=connections) as server, slow_clients(server.port, 300):
+        for _ in range(5):
+            assert server.ask("/metrics")[0].status == 200
+            assert server.post(b"ok")[0].status == 202

@@ -134,10 +134,10 @@ def _examine_partitions(engine: Engine) -> Finding:
 def _examine_parked(engine: Engine) -> Finding:
     counts = count_parked(engine, since=datetime.now(UTC) - timedelta(hours=24))
     if not counts:
-        return Finding("parked", Verdict.OK, "no message in the last 24 hours")
+        return Finding("parked", Verdict.OK, "no message of the last 24 hours waits for somebody")
     found = ", ".join(f"{n} {reason}" for reason, n in counts.items())
-    advice = "the table parked_message holds reason, place and body of each"
-    return Finding("parked", Verdict.WARNING, f"{found} in the last 24 hours", advice)
+    advice = "run `ragsonde parked list`: it shows reason and place of each, and what to do"
+    return Finding("parked", Verdict.WARNING, f"{found} of the last 24 hours", advice)
 
 
 def _examine_clock(engine: Engine) -> Finding:

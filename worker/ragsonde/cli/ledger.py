@@ -54,7 +54,9 @@ def ledger(
     now = datetime.now(UTC)
     begins_at = read_moment(since, option="--since", now=now)
     with open_database(settings, command="ledger") as engine:
-        reader = LedgerReader(engine, kept_days=find_kept_days(settings))
+        reader = LedgerReader(
+            engine, kept_days=find_kept_days(settings), verdict_days=settings.retention_days.assessment
+        )
         with reader.opening(now=now, since=begins_at, app=None if app is None else read_app(app)) as reading:
             checks = tuple(track(reading.check_all(), total=len(MEANINGS), description="checking the ledger"))
             found = reading.conclude(checks)

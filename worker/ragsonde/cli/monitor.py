@@ -169,7 +169,11 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             should_pause=lambda: monitor.is_stopping,
         )
         ledger_chores = LedgerChores(
-            engine=engine, series=series, clock=SystemClock(), kept_days=find_kept_days(settings)
+            engine=engine,
+            series=series,
+            clock=SystemClock(),
+            kept_days=find_kept_days(settings),
+            verdict_days=settings.retention_days.assessment,
         )
         label_chores = LabelChores(engine=engine, clock=SystemClock())
         routes = build_routes(

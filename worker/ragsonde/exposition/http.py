@@ -7,11 +7,12 @@ import ipaddress
 import logging
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from email.utils import formatdate
 from http import HTTPStatus
 from socketserver import BaseRequestHandler, TCPServer
-from threading import BoundedSemaphore, Thread
+from threading import BoundedSemaphore, Lock, Thread
 from typing import Any, NamedTuple
 
 from ragsonde_schemas.errors import RagsondeError, SetupError
@@ -23,9 +24,10 @@ PLAIN = "text/plain; charset=utf-8"
 REQUEST_MAX_BYTES = 16 * 1024
 REQUEST_TIMEOUT_SECONDS = 5.0
 """For the whole request to arrive, and again for the whole answer to leave."""
-MAX_THREADS = 8
+MAX_THREADS = 32
+"""Connections at once; for a further one, that which has waited for its client for the longest is closed."""
 SLOT_TIMEOUT_SECONDS = 1.0
-"""How long a new connection may hold up the others while all threads are taken; then it is closed."""
+"""How long a new connection may hold up the others while all threads work; then it is closed."""
 _PROBES = "/health/"
 """Probes have no token; these paths tell no more than that something is well or not."""
 _PORTS_TRIED = 100
@@ -126,13 +128,15 @@ def _is_loopback(host: str) -> bool:
 
 class _Server(TCPServer):
     allow_reuse_address = True
-    request_queue_size = 32
+    request_queue_size = 128
 
     def __init__(self, host: str, port: int, *, routes: Mapping[str, Route], read_token: TokenReader) -> None:
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.routes = dict(routes)
         self._read_token = read_token
         self._slots = BoundedSemaphore(MAX_THREADS)
+        self._waiting: dict[socket.socket, None] = {}  # for their clients, the longest first
+        self._waiting_lock = Lock()
         super().__init__((host, port), _Exchange)
 
     def admits(self, path: str, *, authorization: str) -> bool:
@@ -147,10 +151,32 @@ class _Server(TCPServer):
         return token is None or shows_token(authorization, token=token)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the base declares it
-        if not self._slots.acquire(timeout=SLOT_TIMEOUT_SECONDS):
-            self.shutdown_request(request)
-            return
+        if not self._slots.acquire(blocking=False):
+            self._make_room()
+            if not self._slots.acquire(timeout=SLOT_TIMEOUT_SECONDS):
+                self.shutdown_request(request)
+                return
         Thread(target=self._work, args=(request, client_address), name="http-request", daemon=True).start()
+
+    @contextmanager
+    def waiting(self, connection: socket.socket) -> Iterator[None]:
+        """While it is open, nothing but the client holds the connection up: it may be closed for another."""
+        with self._waiting_lock:
+            self._waiting[connection] = None
+        try:
+            yield
+        finally:
+            with self._waiting_lock:
+                self._waiting.pop(connection, None)
+
+    def _make_room(self) -> None:
+        """Ends what its client has held up for the longest; its thread sees the end and leaves."""
+        with self._waiting_lock:
+            longest = next(iter(self._waiting), None)
+            if longest is not None:
+                del self._waiting[longest]
+                with suppress(OSError):  # the client has gone meanwhile
+                    longest.shutdown(socket.SHUT_RDWR)
 
     def _work(self, request: socket.socket, client_address: object) -> None:
         try:
@@ -171,7 +197,8 @@ class _Exchange(BaseRequestHandler):
 
     def handle(self) -> None:
         try:
-            head = _read_head(self.request)
+            with self.server.waiting(self.request):
+                head = _read_head(self.request)
         except TimeoutError:
             return
         response, has_body = self._answer(head)
@@ -214,7 +241,8 @@ class _Exchange(BaseRequestHandler):
             lines.append('WWW-Authenticate: Bearer realm="ragsonde"')
         head = "\r\n".join([*lines, "", ""]).encode("latin-1")
         self.request.settimeout(REQUEST_TIMEOUT_SECONDS)
-        self.request.sendall(head + response.body if has_body else head)
+        with self.server.waiting(self.request):
+            self.request.sendall(head + response.body if has_body else head)
 
 
 def _read_head(connection: socket.socket) -> bytes:

@@ -135,7 +135,8 @@ class TraceConsumer(Consumer):
 def choose_task(message: Message, *, queue: str) -> str:
     """The task for a delivery: the broker's own word on where it came from decides, never a header."""
     if (message.delivery_info or {}).get("exchange") == WORK:
-        return INGEST_FILE if message.content_type == FILE_MESSAGE else EVALUATE
+        is_of_file = queue == BACKFILL and message.content_type == FILE_MESSAGE
+        return INGEST_FILE if is_of_file else EVALUATE
     return BURY if queue == TRACES_DEAD else INGEST
 
 

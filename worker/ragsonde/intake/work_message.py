@@ -18,7 +18,9 @@ from ragsonde_schemas.open_record import OpenRecordKey
 
 FILE_MESSAGE = "application/vnd.ragsonde.file"
 """Content type of a message of a backfill's file: no key but what a producer would have sent. Its message id
-is the number of the backfill. It holds only for what came through our own exchange."""
+is the number of the backfill. It holds only for what lay in our own queue of backfills."""
+_LONGEST_NUMBER = 18
+"""Digits; what has more is the number of nothing."""
 
 WorkKey = EvaluationKey | OpenRecordKey | CheckKey
 """No JSON object is two of them: each refuses the fields of the other."""
@@ -46,8 +48,10 @@ def read_backfill(envelope: Envelope) -> tuple[int, Envelope]:
     Raises:
         ValueError: it names none; only ragsonde publishes such messages.
     """
-    number = int(envelope.message_id or "")
-    return number, envelope.model_copy(update={"message_id": None, "content_type": None})
+    named = envelope.message_id or ""
+    if not (named.isascii() and named.isdigit() and len(named) <= _LONGEST_NUMBER):
+        raise ValueError(f"found {named[:40]!r}, expected the number of a backfill")
+    return int(named), envelope.model_copy(update={"message_id": None, "content_type": None})
 
 
 def wrap_key(key: WorkKey) -> Envelope:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import errno
-import logging
 import socket
 from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from waitress import create_server, wasyncore
+from waitress import wasyncore
 
 from ragsonde.page.application import REQUEST_MAX_BYTES
+from ragsonde.web.roomy_server import RoomyServer
 from ragsonde_schemas.errors import SetupError
 
 if TYPE_CHECKING:
     from ragsonde.page.application import PageApplication
 
-logger = logging.getLogger(__name__)
-
 THREADS = 8
 CONNECTIONS = 200
+"""Open at once; for a further one, that which was silent for the longest is closed."""
+REQUEST_SECONDS = 10.0
+"""For the whole of a request to arrive."""
 _SILENT_SECONDS = 20
 _TURN_SECONDS = 1.0
 _PORTS_TRIED = 100
@@ -34,27 +35,31 @@ class PageServer:
         application: what answers.
         host: an address of this machine.
         port: the first that is tried; 0 for any.
+        request_seconds: for a whole request to arrive.
 
     Raises:
         SetupError: no port is free, or the address is none of this machine.
     """
 
-    def __init__(self, application: PageApplication, *, host: str, port: int) -> None:
-        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a full queue is bounded by CONNECTIONS
+    def __init__(
+        self,
+        application: PageApplication,
+        *,
+        host: str,
+        port: int,
+        request_seconds: float = REQUEST_SECONDS,
+    ) -> None:
         self._channels: dict[int, Any] = {}
-        self._server = create_server(
+        self._server = RoomyServer(
             application,
-            map=self._channels,
-            sockets=[_bind_first_free(host, port)],
+            self._channels,
+            bound=_bind_first_free(host, port),
             threads=THREADS,
-            connection_limit=CONNECTIONS,
+            connections=CONNECTIONS,
+            request_seconds=request_seconds,
             channel_timeout=_SILENT_SECONDS,
-            cleanup_interval=5,
             max_request_header_size=REQUEST_MAX_BYTES,
             max_request_body_size=REQUEST_MAX_BYTES,
-            ident=None,
-            clear_untrusted_proxy_headers=False,  # nothing of theirs is believed
-            log_socket_errors=False,
         )
         self._is_closing = False
         self._thread = Thread(target=self._run, name="page", daemon=True)

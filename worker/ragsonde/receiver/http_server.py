@@ -12,11 +12,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore
-from waitress.adjustments import Adjustments
-from waitress.server import TcpWSGIServer
-from waitress.task import ThreadedTaskDispatcher
 
 from ragsonde.receiver.connection import Connection
+from ragsonde.web.roomy_server import RoomyServer, start_threads
 from ragsonde_schemas.errors import SetupError
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ WAITING_AT_MOST = 4 * THREADS
 _LIGHT_THREADS = 2
 CONNECTIONS = 500
 """Open at once; for a further one, that which was silent for the longest is closed."""
-_RESERVE = 100
 _IDLE_SECONDS = 120
 _HEAD_BYTES = 16 * 1024
 _TURN_SECONDS = 1.0
@@ -69,7 +66,6 @@ class HttpReceiver:
         on_turn: Callable[[], None] = lambda: None,
         connections: int | None = None,
     ) -> None:
-        logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # the gate bounds the queue
         self._map: dict[int, Any] = {}
         bound = _bind(host, port)
         self._server = _Server(
@@ -131,7 +127,7 @@ class HttpReceiver:
         self._on_turn()
 
 
-class _Server(TcpWSGIServer):
+class _Server(RoomyServer):
     channel_class = Connection
     active_channels: dict[int, Connection]
 
@@ -146,17 +142,19 @@ class _Server(TcpWSGIServer):
     ) -> None:
         self.reception = reception
         self.is_draining = False
-        self._connections = connections
-        self._closed_for_room = 0
-        self._light_dispatcher = _start_threads(_LIGHT_THREADS)
+        self._light_dispatcher = start_threads(_LIGHT_THREADS)
         super().__init__(
             application,
             channels,
-            _sock=bound,
-            bind_socket=False,
-            dispatcher=_start_threads(THREADS),
-            adj=_build_adjustments(bound, connections=connections),
-            sockinfo=(bound.family, bound.type, bound.proto, bound.getsockname()),
+            bound=bound,
+            threads=THREADS,
+            connections=connections,
+            request_seconds=reception.request_seconds,
+            channel_timeout=_IDLE_SECONDS,
+            max_request_header_size=_HEAD_BYTES,
+            # the gate limits bodies, before they come; here only so that none is ever written to a file
+            max_request_body_size=2**40,
+            inbuf_overflow=2**40,
         )
 
     @property
@@ -169,35 +167,6 @@ class _Server(TcpWSGIServer):
         request = task.requests[0]
         is_light = request.error is not None or request.command != "POST"
         (self._light_dispatcher if is_light else self.task_dispatcher).add_task(task)
-
-    def maintenance(self, now: float) -> None:
-        """Closes connections that are silent for long, or in the middle of a request that is late.
-
-        Called once a second.
-        """
-        super().maintenance(now)
-        if self._closed_for_room:
-            extra = {"closed": self._closed_for_room, "open": len(self.active_channels)}
-            logger.warning("connections_full", extra=extra)
-            self._closed_for_room = 0
-        for channel in self.active_channels.values():
-            if channel.request is not None and not channel.requests and channel.request.is_late:
-                channel.will_close = True
-
-    def handle_accept(self) -> None:
-        """Takes a new connection, and closes another where there are too many."""
-        super().handle_accept()
-        while len(self.active_channels) > self._connections and self._make_room():
-            self._closed_for_room += 1
-
-    def _make_room(self) -> bool:
-        *others, _newest = self.active_channels.values()  # who has just come had no time to send anything
-        waiting = [one for one in others if not one.is_worked_on]
-        waiting.sort(key=Connection.rank_for_closing)
-        needless = next((one for one in waiting if not one.has_unread()), None)
-        if needless is not None:
-            needless.handle_close()
-        return needless is not None
 
     def stop_listening(self) -> None:
         """Takes the clients that have connected so far, and no more; every answer is now the last."""
@@ -226,33 +195,10 @@ class _Server(TcpWSGIServer):
         self._light_dispatcher.shutdown()
 
 
-def _start_threads(number: int) -> ThreadedTaskDispatcher:
-    dispatcher = ThreadedTaskDispatcher()
-    dispatcher.set_thread_count(number)
-    return dispatcher
-
-
 def count_connections() -> int:
     """How many clients may be connected at once; half of the files that may be open are for others."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return CONNECTIONS if files == resource.RLIM_INFINITY else min(CONNECTIONS, files // 2)
-
-
-def _build_adjustments(bound: socket.socket, *, connections: int) -> Adjustments:
-    return Adjustments(
-        sockets=[bound],
-        threads=THREADS,
-        connection_limit=connections + _RESERVE,  # reached only where nothing can be closed for another
-        channel_timeout=_IDLE_SECONDS,
-        cleanup_interval=1,
-        max_request_header_size=_HEAD_BYTES,
-        # the gate limits bodies, before they come; here only so that none is ever written to a file
-        max_request_body_size=2**40,
-        inbuf_overflow=2**40,
-        ident=None,
-        clear_untrusted_proxy_headers=False,
-        log_socket_errors=False,
-    )
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -12,8 +12,6 @@ from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from waitress.parser import HTTPRequestParser
-
 from ragsonde.receiver.answers import Answer, refuse
 from ragsonde.receiver.application import write_status_line
 from ragsonde.receiver.malformed import (
@@ -24,6 +22,7 @@ from ragsonde.receiver.malformed import (
     translate,
 )
 from ragsonde.receiver.requests import RequestHead
+from ragsonde.web.timed_parser import TimedParser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,25 +69,19 @@ class Refusal:
         return write_status_line(self.answer.status), self.answer.list_headers(), self.answer.body
 
 
-class RequestParser(HTTPRequestParser):
+class RequestParser(TimedParser):
     """Collects one request, or finds why it is refused."""
 
     def __init__(
         self, adj: object, *, reception: Reception, client: str, is_busy: Callable[[], bool]
     ) -> None:
-        super().__init__(adj)
+        super().__init__(adj, request_seconds=reception.request_seconds)
         self.error: Any = None
         self._is_busy = is_busy
         self._reception = reception
         self._client = client
-        self._begun_at = time.monotonic()
         self._head = _UNREAD
         self._refusal: Refusal | None = None
-
-    @property
-    def is_late(self) -> bool:
-        """True when the request should have arrived by now."""
-        return time.monotonic() - self._begun_at > self._reception.request_seconds
 
     def received(self, data: bytes) -> int:
         """How many of the bytes belong to this request; `completed` and `error` say the rest."""
@@ -168,7 +161,7 @@ class RequestParser(HTTPRequestParser):
                 self._drain(gate.refuse_size(self._head, found="many small chunks, with their sizes more"))
 
     def _describe_delay(self) -> str:
-        seconds = f"{self._reception.request_seconds:g} s"
+        seconds = f"{self.request_seconds:g} s"
         found = f"a body of {self.body_bytes_received} bytes" if self.headers_finished else "a part of a head"
         return f"found {found} after {seconds}, expected the whole request; send it again, or less at once"
 
@@ -188,7 +181,7 @@ class RequestParser(HTTPRequestParser):
             self._refusal = self._make_refusal(refuse(self._head.form, status, problem))
 
     def _make_refusal(self, answer: Answer) -> Refusal:
-        return Refusal(self._head, answer, log=self._reception.log, begun_at=self._begun_at)
+        return Refusal(self._head, answer, log=self._reception.log, begun_at=self.begun_at)
 
     def _complete(self) -> None:
         self.expect_continue = False

@@ -60,7 +60,8 @@ INSERT INTO backfill_item ({_KEY}, backfill_id) SELECT {_KEY}, %(id)s FROM born 
 
 _BEGIN_ANEW = f"""
 WITH old AS (
-    SELECT {_E_KEY}, e.state, e.cause, e.finished_at, e.calls, e.tokens_in, e.tokens_out, e.cost_usd, w.rate
+    SELECT {_E_KEY}, e.state, e.cause, e.finished_at, e.calls, e.tokens_in, e.tokens_out, e.cost_usd,
+        e.sample_rate, w.rate
     FROM {_WANTED}
     JOIN evaluation e ON e.trace_id = w.trace_id AND e.app = w.app AND e.record_key = w.record_key
       AND e.revision = w.revision AND e.day = w.day
@@ -75,9 +76,9 @@ WITH old AS (
     FROM old i WHERE {_SAME}
 )
 INSERT INTO backfill_item (
-    {_KEY}, backfill_id, was, was_cause, was_finished_at, calls_before, tokens_in_before,
+    {_KEY}, backfill_id, was, was_cause, was_finished_at, was_sample_rate, calls_before, tokens_in_before,
     tokens_out_before, cost_before)
-SELECT {_KEY}, %(id)s, state, cause, finished_at, coalesce(calls, 0), coalesce(tokens_in, 0),
+SELECT {_KEY}, %(id)s, state, cause, finished_at, sample_rate, coalesce(calls, 0), coalesce(tokens_in, 0),
     coalesce(tokens_out, 0), coalesce(cost_usd, 0)
 FROM old
 RETURNING trace_id

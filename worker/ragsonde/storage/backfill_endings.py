@@ -25,6 +25,7 @@ _PUT_BACK = f"""
 UPDATE evaluation e
 SET state = CASE WHEN i.was = ANY(%(redone)s) THEN 'shed' ELSE coalesce(i.was, 'shed') END,
     cause = CASE WHEN i.was IS NULL THEN %(cause)s ELSE i.was_cause END,
+    sample_rate = coalesce(i.was_sample_rate, e.sample_rate),
     next_attempt_at = NULL, queued_until = NULL, finished_at = coalesce(i.was_finished_at, %(now)s)
 FROM backfill_item i
 WHERE i.backfill_id = %(id)s AND {_SAME} AND e.state = 'waiting'
@@ -34,7 +35,7 @@ RETURNING e.trace_id
 
 _COUNT_ENDED = f"""
 WITH ended AS (
-    SELECT i.ctid AS place, {_I_KEY}, i.was, i.was_cause, i.was_finished_at, e.state,
+    SELECT i.ctid AS place, {_I_KEY}, i.was, i.was_cause, i.was_finished_at, i.was_sample_rate, e.state,
         coalesce(e.calls, 0) - i.calls_before AS calls,
         coalesce(e.tokens_in, 0) - i.tokens_in_before AS tokens_in,
         coalesce(e.tokens_out, 0) - i.tokens_out_before AS tokens_out,
@@ -44,8 +45,9 @@ WITH ended AS (
       AND coalesce(e.unfinished_starts, 0) = 0
     FOR UPDATE OF i
 ), put_back AS (
-    UPDATE evaluation e SET state = i.was, cause = i.was_cause, finished_at = i.was_finished_at
-    FROM ended i WHERE {_SAME} AND i.state = 'shed' AND e.state = i.state AND i.was = ANY(%(redone)s)
+    UPDATE evaluation e SET state = i.was, cause = i.was_cause, finished_at = i.was_finished_at,
+        sample_rate = coalesce(i.was_sample_rate, e.sample_rate)
+    FROM ended i WHERE {_SAME} AND i.state = 'shed' AND e.state = i.state AND i.was IS NOT NULL
 ), gone AS (
     DELETE FROM backfill_item i USING ended WHERE i.ctid = ended.place
 ), sums AS (
@@ -93,8 +95,8 @@ def put_back(engine: Engine, number: int, *, cause: str | None, now: datetime) -
 def count_ended(engine: Engine, number: int) -> int:
     """How many evaluations were shed of those that have ended since the last count.
 
-    Each is counted in the backfill's row and forgotten here, in one transaction. What was shed, but had ended
-    before with rows that are kept, becomes in it what it was.
+    Each is counted in the backfill's row and forgotten here, in one transaction. What was shed, for the
+    backfill could not afford it, becomes in it what it was: live outcomes are not rewritten by a plan's cap.
 
     Raises:
         DatabaseLostError: nothing was counted, or it is not known; call again.
@@ -102,7 +104,7 @@ def count_ended(engine: Engine, number: int) -> int:
     with pipelined_transaction(engine) as connection:
         if not _lock(connection, number):
             return 0
-        row = connection.execute(_COUNT_ENDED, {"id": number, "redone": _list_redone()}).fetchone()
+        row = connection.execute(_COUNT_ENDED, {"id": number}).fetchone()
     return 0 if row is None else int(row[0])
 
 

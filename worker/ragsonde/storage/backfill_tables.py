@@ -63,7 +63,7 @@ class BackfillItemRow(Tables):
 
     Attributes:
         was: the state it was taken from; null where it was born for the backfill.
-        was_cause, was_finished_at: its cause and its end then.
+        was_cause, was_finished_at, was_sample_rate: its cause, its end and its rate then.
         calls_before, tokens_in_before, tokens_out_before, cost_before: what it had spent until then.
     """
 
@@ -81,6 +81,7 @@ class BackfillItemRow(Tables):
     was: Mapped[str | None]
     was_cause: Mapped[str | None]
     was_finished_at: Mapped[datetime | None]
+    was_sample_rate: Mapped[float | None]
     calls_before: Mapped[int] = mapped_column(server_default="0")
     tokens_in_before: Mapped[int] = mapped_column(server_default="0")
     tokens_out_before: Mapped[int] = mapped_column(server_default="0")

@@ -59,6 +59,8 @@ WHERE id = %(id)s AND state = ANY(%(sources)s)
 RETURNING id
 """
 
+_READS_FILES = "SELECT FROM backfill WHERE id = %(id)s AND judge IS NULL"
+
 _NOTE_PUBLISHED = """
 UPDATE backfill SET looked_at = %(messages)s, is_looked_through = true WHERE id = %(id)s
 """
@@ -100,6 +102,19 @@ def read_backfill(engine: Engine, number: int) -> Backfill | None:
         DatabaseLostError: Postgres is away.
     """
     return next(iter(_read(engine, ids=[number])), None)
+
+
+def reads_files(engine: Engine, number: int) -> bool:
+    """True where the backfill of that number takes traces of files in.
+
+    One that has ended does, too: what it published may still lie in the queue, and becomes a trace whose
+    evaluations are left out.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    with pipelined_transaction(engine) as connection:
+        return connection.execute(_READS_FILES, {"id": number}).fetchone() is not None
 
 
 def list_backfills(

@@ -1,7 +1,8 @@
 """Erasing traces everywhere: tombstones first, then whoever stores has ended, then the rows, in batches.
 
-Nothing is locked but the rows that go, and these for one batch. Stopped at any moment it may be called again:
-what is still there is found again. Parked messages go before the traces by whose ids they are found.
+Nothing is locked but the rows that go and those of backfills, for one batch. Stopped at any moment it may be
+called again: what is still there is found again. Parked messages go before the traces by whose ids they are
+found.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ _OF_CHECKS = """trace_id = ANY(%(ids)s::text[]) AND (%(app)s::text IS NULL OR ap
        OR coalesce((trace ->> 'occurred_at')::timestamptz, chosen_at) < %(before)s::date)"""
 _OF_TRACES = "trace_id = ANY(%(ids)s::text[])"
 
+_LOCK_BACKFILLS = "SELECT FROM backfill ORDER BY id FOR UPDATE"
+"""Before any evaluation, as everybody: who reserves for a backfill holds its row and waits for another."""
 _LOCK_RECORDS = f"SELECT FROM open_record WHERE {_OF_TRACES} ORDER BY trace_id FOR UPDATE"
 _OF_RESULTS = f"check_id IN (SELECT id FROM check_set WHERE {_OF_CHECKS})"  # noqa: S608  # a constant
 _FORGET_PLACE = """
@@ -161,6 +164,7 @@ def _erase_batch(engine: Engine, choice: ErasureChoice, ids: Sequence[str]) -> E
     columns = _list_columns(choice, ids)
     counts = ErasureCounts()
     with pipelined_transaction(engine) as connection:
+        connection.execute(_LOCK_BACKFILLS)
         connection.execute(_LOCK_RECORDS, columns)
         held: list[Sequence[Any]] = []
         for table, where in _list_conditions():

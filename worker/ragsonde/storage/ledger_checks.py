@@ -41,6 +41,15 @@ HAVING count(e.judge) <> t.evaluations_born
 {_EVALUATIONS} AND e.state = 'scored'
   AND NOT EXISTS (SELECT FROM score s WHERE {_OF_EVALUATION} AND s.status = 'scored')
 """,
+    # verdicts may be kept for fewer days
+    Invariant.SCORED_HAS_VERDICTS: f"""
+{_EVALUATIONS} AND e.state = 'scored' AND e.calls > 0 AND e.day >= :first_verdict_day
+  AND NOT EXISTS (SELECT FROM assessment a WHERE {_join("a", "e", EVALUATION_KEY)})
+""",
+    # NaN is greater than every number
+    Invariant.SCORES_ARE_IN_RANGE: f"""
+SELECT s.trace_id FROM score s WHERE {_bound("s", "created_at")} AND NOT (s.raw >= 0 AND s.raw <= 1)
+""",
     Invariant.NOT_EVALUABLE_IS_SKIPPED: f"""
 {_EVALUATIONS} AND e.state = 'not_evaluable'
   AND EXISTS (SELECT FROM score s WHERE {_OF_RUN} AND s.status <> 'skipped')
@@ -71,6 +80,14 @@ UNION ALL
 {_EVALUATIONS} AND e.state = 'superseded'
   AND NOT EXISTS (SELECT FROM trace t WHERE {_join("t", "e", _RECORD)} AND t.revision > e.revision)
   AND EXISTS (SELECT FROM evaluation o WHERE {_join("o", "e", REVISION_KEY)} AND o.state <> 'superseded')
+""",
+    # whenever it was born: nothing would ever take it up
+    Invariant.UNENDED_COMES_DUE: """
+SELECT e.trace_id FROM evaluation e
+WHERE e.state = 'waiting' AND e.next_attempt_at IS NULL AND (CAST(:app AS text) IS NULL OR e.app = :app)
+UNION ALL
+SELECT e.trace_id FROM evaluation e
+WHERE e.state = 'running' AND e.lease_until IS NULL AND (CAST(:app AS text) IS NULL OR e.app = :app)
 """,
     # the sweeper takes abandoned runs first, the longest abandoned before others: it swept what came later
     Invariant.RUNS_ARE_TAKEN_OVER: """

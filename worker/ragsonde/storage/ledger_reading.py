@@ -6,13 +6,13 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select, text
+from sqlalchemy import text
 
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.ledger import select_revisions, select_states
 from ragsonde.storage.ledger_checks import CHECKS
-from ragsonde.storage.tables import ParkedMessageRow
-from ragsonde_schemas.errors import ParkReason
+from ragsonde.storage.locks import give_way_to_migrations
+from ragsonde.storage.parking_store import count_waiting
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.ledger import InvariantCheck, Ledger
 
@@ -42,12 +42,21 @@ class LedgerReader:
     Args:
         engine: of this process.
         kept_days: the shortest retention of traces, evaluations and scores: older days are not compared.
+        verdict_days: the retention of verdicts, where it is shorter than that; None: it is not.
         timeout_seconds: of one check.
     """
 
-    def __init__(self, engine: Engine, *, kept_days: int, timeout_seconds: float = 600.0) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        kept_days: int,
+        verdict_days: int | None = None,
+        timeout_seconds: float = 600.0,
+    ) -> None:
         self._engine = engine
         self._kept_days = kept_days
+        self._verdict_days = kept_days if verdict_days is None else verdict_days
         self._timeout_seconds = timeout_seconds
 
     @contextmanager
@@ -61,13 +70,14 @@ class LedgerReader:
 
         Raises:
             DatabaseLostError: Postgres is away.
-            GivenUpError: a check took too long.
+            GivenUpError: a check took too long, or a migration is under way.
         """
         columns = {
             "app": app,
             "since": since,
             "scores_since": since - _CLOCK_SKEW,
             "first_day": (now - timedelta(days=self._kept_days - 1)).date(),
+            "first_verdict_day": (now - timedelta(days=self._verdict_days - 1)).date(),
             "now": now,
             "long_ago": now - _LONG,
         }
@@ -91,8 +101,13 @@ class LedgerReading:
         self._columns = columns
 
     def check_all(self) -> Iterator[InvariantCheck]:
-        """What was found of each invariant, one after the other."""
+        """What was found of each invariant, one after the other.
+
+        Raises:
+            GaveWayError: a migration waits for the tables that are read here.
+        """
         for invariant in CHECKS:
+            give_way_to_migrations(self._connection)
             yield _check(self._connection, invariant, self._columns)
 
     def conclude(self, checks: tuple[InvariantCheck, ...]) -> Ledger:
@@ -107,7 +122,7 @@ class LedgerReading:
             app=app,
             revisions=self._connection.execute(select_revisions(since=since, app=app)).scalar_one(),
             states=states,
-            parked=_count_waiting(self._connection),
+            parked=count_waiting(self._connection),
             checks=checks,
         )
 
@@ -117,6 +132,7 @@ def _snapshot(engine: Engine, *, timeout_seconds: float) -> Iterator[Connection]
     with translating_losses(), engine.connect() as connection:
         connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
         connection.execute(_SET, {"timeout": f"{timeout_seconds:.0f}s"})
+        give_way_to_migrations(connection)
         yield connection
 
 
@@ -128,15 +144,3 @@ def _check(connection: Connection, invariant: Invariant, columns: Mapping[str, A
     wanted = {name: value for name, value in columns.items() if name in counted.compile().params}
     violations, trace_ids = connection.execute(counted, wanted).one()
     return InvariantCheck(invariant=invariant, violations=violations, trace_ids=tuple(trace_ids or ()))
-
-
-def _count_waiting(connection: Connection) -> dict[ParkReason, int]:
-    """Parked messages that nobody has replayed or dropped, the commonest reason first."""
-    row, number = ParkedMessageRow, func.count()
-    query = (
-        select(row.reason, number)
-        .where(row.replayed_at.is_(None), row.dropped_at.is_(None))
-        .group_by(row.reason)
-        .order_by(number.desc(), row.reason)
-    )
-    return {ParkReason(reason): count for reason, count in connection.execute(query)}

@@ -1,4 +1,4 @@
-"""Advisory locks by which only one of several monitors does a job."""
+"""Advisory locks: one monitor does a job at a time, and long readings give way to a migration."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
-from ragsonde.storage.engine import translating_losses
+from ragsonde.storage.engine import GivenUpError, translating_losses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +17,35 @@ if TYPE_CHECKING:
 
 _JOB_SPACE = 1_380_011_844
 """First half of the key of every job's lock; locks of records use the other, one-number key space."""
+
+MIGRATION_LOCK = 6_471_382_205_113_092_719
+"""Held by a migration for itself alone, and shared by readings that keep tables locked for long."""
+
+_SHARE = "SELECT pg_try_advisory_xact_lock_shared(:key)"
+_IS_WANTED = """
+SELECT EXISTS (SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 1 AND NOT granted
+      AND classid::bigint = :key >> 32 AND objid::bigint = :key & 4294967295
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
+"""
+
+
+class GaveWayError(GivenUpError):
+    """A migration has the tables, or waits for them: what only reads is to be asked again after it."""
+
+    def __init__(self) -> None:
+        super().__init__("`ragsonde migrate` is at the tables: this gave way; ask again when it has ended")
+
+
+def give_way_to_migrations(connection: Connection) -> None:
+    """Keeps migrations waiting from now to the end of the transaction; called again, looks whether one does.
+
+    Raises:
+        GaveWayError: one is under way or waits; the transaction must end.
+    """
+    is_shared = connection.execute(text(_SHARE), {"key": MIGRATION_LOCK}).scalar_one()
+    if not is_shared or connection.execute(text(_IS_WANTED), {"key": MIGRATION_LOCK}).scalar_one():
+        raise GaveWayError
 
 
 @contextmanager

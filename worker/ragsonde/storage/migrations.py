@@ -12,6 +12,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import text
 
 from ragsonde.storage.engine import GivenUpError, LockedOutError, build_engine, translating_losses
 from ragsonde_schemas.errors import DatabaseLostError, SetupError
@@ -24,6 +25,17 @@ logger = logging.getLogger(__name__)
 PATIENCE_SECONDS = 60.0
 PAUSE_SECONDS = 3.0
 """Between two attempts: longer than one of them may keep writers waiting."""
+
+_HOLDERS = """
+SELECT a.application_name, a.pid, extract(epoch FROM clock_timestamp() - a.xact_start)::int
+FROM pg_stat_activity a
+WHERE a.datname = current_database() AND a.xact_start < clock_timestamp() - interval '2 seconds'
+  AND EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.granted
+    AND (l.locktype = 'advisory' OR l.relation IN (
+        SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace)))
+ORDER BY a.xact_start LIMIT 5
+"""
+"""Transactions of more than the two seconds that a migration waits for a lock."""
 
 _ALONE = threading.Lock()
 """Alembic keeps the migration that runs in a global of the process."""
@@ -73,14 +85,23 @@ def _take_step(engine: Engine, revision: str, *, patience_seconds: float) -> Non
             with translating_losses(), _ALONE:
                 command.upgrade(build_config(engine), revision)
         except (LockedOutError, GivenUpError) as error:
+            held_by = ", ".join(_list_holders(engine)) or "nobody now"
             if time.monotonic() >= ends_at:
                 raise DatabaseLostError(
-                    f"{error}; nothing of revision {revision} was changed, migrate again later"
+                    f"{error}; held by {held_by}; nothing of revision {revision} was changed, migrate again later"
                 ) from error
-            logger.warning("migration_gave_way", extra={"error": str(error), "revision": revision})
+            fields = {"error": str(error), "held_by": held_by, "revision": revision}
+            logger.warning("migration_gave_way", extra=fields)
             time.sleep(PAUSE_SECONDS)
         else:
             return
+
+
+def _list_holders(engine: Engine) -> list[str]:
+    """Who has kept locks for longer than a migration waits, the longest first."""
+    with translating_losses(), engine.connect() as connection:
+        rows = connection.execute(text(_HOLDERS)).all()
+    return [f"{name or 'a client without a name'} (pid {pid}, {seconds} s)" for name, pid, seconds in rows]
 
 
 def schema_state(engine: Engine) -> tuple[str | None, str | None]:

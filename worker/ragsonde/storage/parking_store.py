@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import psycopg
     from psycopg.rows import TupleRow
-    from sqlalchemy import ColumnElement, Engine
+    from sqlalchemy import ColumnElement, Connection, Engine
 
     from ragsonde.ports import Clock
 
@@ -77,20 +77,32 @@ class PostgresParkingStore:
 
 
 def count_parked(engine: Engine, *, since: datetime) -> dict[ParkReason, int]:
-    """How many messages were parked since then, by reason, the commonest first.
+    """How many messages that were parked since then wait for somebody, by reason, the commonest first.
 
     Raises:
         DatabaseLostError: Postgres is away.
     """
-    number = func.count()
-    query = (
-        select(ParkedMessageRow.reason, number)
-        .where(ParkedMessageRow.parked_at >= since)
-        .group_by(ParkedMessageRow.reason)
-        .order_by(number.desc(), ParkedMessageRow.reason)
-    )
     with translating_losses(), engine.connect() as connection:
-        return {ParkReason(reason): n for reason, n in connection.execute(query)}
+        return count_waiting(connection, since=since)
+
+
+def count_waiting(connection: Connection, *, since: datetime | None = None) -> dict[ParkReason, int]:
+    """As `count_parked`, in a transaction: what nobody has replayed or dropped.
+
+    Args:
+        connection: of the transaction.
+        since: None: whenever it was parked.
+    """
+    row, number = ParkedMessageRow, func.count()
+    query = (
+        select(row.reason, number)
+        .where(row.replayed_at.is_(None), row.dropped_at.is_(None))
+        .group_by(row.reason)
+        .order_by(number.desc(), row.reason)
+    )
+    if since is not None:
+        query = query.where(row.parked_at >= since)
+    return {ParkReason(reason): count for reason, count in connection.execute(query)}
 
 
 def find_parked(engine: Engine, *, trace_id: str, limit: int = _MOST_SHOWN) -> tuple[ParkedMessage, ...]:

@@ -9,7 +9,7 @@ Calls never exceed a limit, as no run makes more than it has reserved. Tokens an
 long replies, not for the longest that are allowed (`judging.worst_case`), so that what is under way when the
 last of a limit is given out may exceed it.
 
-Locks are always taken in one order: the row, the day, the hour.
+Locks are always taken in one order: the backfill, the row, the day, the hour.
 """
 
 from __future__ import annotations

@@ -268,6 +268,7 @@ class ScoreRow(EvaluationColumns, Tables):
         PrimaryKeyConstraint(*EVALUATION_KEY, "scorer", "version"),
         CheckConstraint("(status = 'scored') = (raw IS NOT NULL)", name="scored_has_raw"),
         CheckConstraint("(status = 'scored') = (cause IS NULL)", name="unscored_has_cause"),
+        CheckConstraint("raw >= 0 AND raw <= 1", name="raw_is_in_range"),
         Index("ix_score_created_at", "created_at", **_BRIN),
         _BY_DAY,
     )

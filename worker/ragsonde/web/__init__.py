@@ -1,0 +1,1 @@
+"""What servers of whole HTTP requests share: connections that stay without need make room for others."""
