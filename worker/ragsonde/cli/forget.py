@@ -12,6 +12,7 @@ import typer
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import open_database
+from ragsonde.cli.stored_ids import find_stored_forms
 from ragsonde.cli.terminal import count_traces, make_console, make_table, show, show_progress, write_json
 from ragsonde.private_data import read_given_keys
 from ragsonde.settings import read_settings
@@ -89,6 +90,10 @@ def forget(
             given = read_given_keys(settings)
             forms = find_user_id_forms(engine, user, now=datetime.now(UTC), given=given)
             choice = replace(choice, stored_users=forms)
+        if session is not None:
+            choice = replace(choice, stored_sessions=find_stored_forms(engine, session, settings=settings))
+        if trace is not None:
+            choice = replace(choice, stored_traces=find_stored_forms(engine, trace, settings=settings))
         foreseen = count_erasable(engine, choice)
         if dry_run:
             _tell(foreseen, output=output, is_dry=True)
@@ -153,6 +158,11 @@ def _tell(counts: ErasureCounts, *, output: OutputForm, is_dry: bool) -> None:
     console = make_console()
     done = "would be erased" if is_dry else "erased"
     console.print(show(f"{count_traces(traces)} and {rows.get('parked_message', 0)} parked messages {done}"))
+    if not traces:
+        left = "would be left" if is_dry else "is left"
+        console.print(
+            show(f"nothing is stored of it; a tombstone {left}, by which it is refused if it comes")
+        )
     if rows:
         table = make_table("table", "rows", right=("rows",))
         for name, count in rows.items():
