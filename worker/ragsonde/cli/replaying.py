@@ -103,10 +103,9 @@ class Replays:
 
         Raises: as `run`.
         """
-        if message.is_erased:
-            return ReplayedMessage(message, Done.ERASED, NOTHING_KEPT)
         if not message.is_replayable:
-            return ReplayedMessage(message, Done.REFUSED, INCOMPLETE)
+            done = (Done.ERASED, NOTHING_KEPT) if message.is_erased else (Done.REFUSED, INCOMPLETE)
+            return ReplayedMessage(message, *done)
         with holding_parked(self._engine, message.id, takes_all=self._takes_all) as held:
             if held is None:
                 return ReplayedMessage(message, Done.TAKEN, TAKEN)

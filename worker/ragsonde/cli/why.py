@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from ragsonde.cli.asking_again import Answer
+    from ragsonde.settings import Settings
     from ragsonde_schemas.history import TraceHistory
 
 EXAMPLES = (
