@@ -6,13 +6,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ragsonde.private_data import read_given_keys
-from ragsonde.redaction.redactor import PatternRedaction
+from ragsonde.redaction.redactor import NOT_IN_NAMES, PatternRedaction
 from ragsonde.storage.user_keys import read_key_ring
 from ragsonde_schemas.user_key import make_user_key
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from ragsonde.redaction.matches import Match
+    from ragsonde.redaction.options import RedactionOptions
     from ragsonde.settings import Settings
 
 
@@ -26,7 +28,8 @@ def find_stored_forms(engine: Engine, name: str, *, settings: Settings) -> tuple
         DatabaseLostError: Postgres is away.
     """
     options = settings.redaction
-    if not options.is_on:
+    # who may not read the keys may still ask for what is no address
+    if not options.is_on or not _find_places(options, name):
         return ()
     given = tuple(make_user_key(secret) for secret in read_given_keys(settings))
     ring = read_key_ring(engine, now=datetime.now(UTC), given=given)
@@ -35,3 +38,7 @@ def find_stored_forms(engine: Engine, name: str, *, settings: Settings) -> tuple
         redaction = PatternRedaction(options, read_secret=lambda key=key: key.secret)  # type: ignore[misc]
         forms += [form for form in redaction.replace_names([name]).value if form != name]
     return tuple(dict.fromkeys(forms))
+
+
+def _find_places(options: RedactionOptions, name: str) -> list[Match]:
+    return PatternRedaction(options, read_secret=lambda: b"").find_places(name, without=NOT_IN_NAMES)
