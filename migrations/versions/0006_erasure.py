@@ -1,4 +1,4 @@
-"""What was erased stays away: tombstones, and whose a trace of the check set was.
+"""What was erased stays away: tombstones, whose a trace of the check set was, whom a parked message named.
 
 Phase: expand
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.dialects import postgresql
 
 revision = "0006"
 down_revision = "0005"
@@ -32,9 +33,11 @@ def upgrade() -> None:
     )
     for name in ("user_id", "session_id"):
         op.add_column("check_set", sa.Column(name, sa.Text))
+    op.add_column("parked_message", sa.Column("names", postgresql.JSONB))
 
 
 def downgrade() -> None:
+    op.drop_column("parked_message", "names")
     for name in ("session_id", "user_id"):
         op.drop_column("check_set", name)
     op.drop_table("tombstone_salt")

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from pydantic import Field
 
+from ragsonde_schemas.body_names import BodyNames
 from ragsonde_schemas.value import Value
 
 
@@ -19,11 +20,13 @@ class Envelope(Value):
         content_encoding: as the producer set it (`gzip`, `utf-8`), often absent.
         headers: traceparent, x-death, x-delivery-count, as strings; nothing else is kept.
         message_id: as the producer set it.
-        message_key: names this delivery over redeliveries: the message id, else the body's sha256.
+        message_key: names this delivery over redeliveries: the body's sha256, also of one that was parked and
+            is published again with another body.
         published_at: the AMQP timestamp.
         received_at: when the worker took it.
         redelivered: the broker has delivered it before.
         queue: where it was taken from.
+        names: whom the body named when it came, as they may be stored; None: the body itself tells.
     """
 
     body: bytes
@@ -37,3 +40,4 @@ class Envelope(Value):
     received_at: datetime
     redelivered: bool = False
     queue: str = "ragsonde.traces"
+    names: BodyNames | None = None

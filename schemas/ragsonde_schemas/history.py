@@ -13,6 +13,9 @@ from ragsonde_schemas.score import Outcome
 from ragsonde_schemas.trace import Trace, TraceKey
 from ragsonde_schemas.value import Value
 
+ERASED = "it names what was erased by `ragsonde forget`: nothing of it is kept"
+"""What a parked message says of which nothing may be kept."""
+
 
 class ParkedMessage(Value):
     """A parked message without its body.
@@ -47,6 +50,11 @@ class ParkedMessage(Value):
     def is_replayable(self) -> bool:
         """True when the whole body is kept."""
         return self.kept_bytes == self.body_bytes
+
+    @property
+    def is_erased(self) -> bool:
+        """True when it came after those whom it names were erased."""
+        return self.message == ERASED
 
 
 class GatheredSpans(Value):

@@ -93,7 +93,9 @@ def test_what_a_limit_parked_is_scored_once_when_it_is_raised_and_replayed(deplo
     assert json.loads(foretold.stdout)["replay"] == [1], foretold.stderr
     assert deployment.query(PARKED) == [("oversize", "ragsonde.traces", 0, False)]
     replayed = deployment.run("parked", "replay", "--reason", "oversize", "-o", "json")
-    assert json.loads(replayed.stdout) == {"published": 1, "refused": 0, "taken": 0}, replayed.stderr
+    assert json.loads(replayed.stdout) == {"published": 1, "refused": 0, "taken": 0, "erased": 0}, (
+        replayed.stderr
+    )
     deployment.wait_until_scored(1)
     scores = deployment.count(SCORES)
 

@@ -8,7 +8,8 @@ import pytest
 import redis
 
 from ragsonde.servers.valkey import EmbeddedValkey
-from ragsonde_schemas.errors import SetupError
+from ragsonde.servers.valkey_log import rewrite_log
+from ragsonde_schemas.errors import BrokerLostError, SetupError
 
 pytestmark = pytest.mark.integration
 
@@ -46,6 +47,30 @@ def test_a_clean_stop_leaves_no_process_no_pid_file_and_no_socket(new, directory
         assert processes_below(directory)
     assert processes_below(directory) == {}
     assert [path.name for path in (data_dir / "valkey").iterdir()] == ["appendonlydir"]
+
+
+def test_what_was_consumed_is_in_no_file_any_more_once_they_are_written_anew(new, data_dir):
+    def read_files():
+        return b"".join(path.read_bytes() for path in (data_dir / "valkey").rglob("*") if path.is_file())
+
+    with new() as server, client(server) as valkey:
+        valkey.rpush("queue", "consumed-ada@example.org", "waits-ben")
+        valkey.lpop("queue")
+        assert b"consumed-ada" in read_files()
+        rewrite_log(server.url)
+        assert b"consumed-ada" not in read_files()
+        assert valkey.lrange("queue", 0, -1) == ["waits-ben"]
+        for _ in range(300):
+            valkey.rpush("traffic", "ada@example.org" + "x" * 10_000)
+            valkey.lpop("traffic")
+        assert len(read_files()) < 3_000_000, "consumed messages pile up"
+    with new() as server, client(server) as valkey:
+        assert valkey.lrange("queue", 0, -1) == ["waits-ben"]
+
+
+def test_files_of_a_broker_that_is_away_are_not_written_anew(tmp_path):
+    with pytest.raises(BrokerLostError):
+        rewrite_log(f"redis+socket://{tmp_path}/nobody.sock?virtual_host=0")
 
 
 def test_what_was_acknowledged_is_there_after_kill_9(new, wait_until):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
+import zlib
 from datetime import timedelta
 
 import pytest
@@ -24,17 +25,21 @@ from fakes.evaluations import (
     plan_paid,
 )
 from fakes.traces import make_envelope
+from ragsonde.cli.parked_advice import NOTHING, advise, tell_parked
+from ragsonde.cli.replaying import Done, Replays
 from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.check_traces import add_checks, list_candidates
 from ragsonde.storage.erasure import Erasing, count_erasable, erase
 from ragsonde.storage.erasure_choice import ErasureChoice
 from ragsonde.storage.judge_states import PostgresJudgeStates
+from ragsonde.storage.parked_choice import ParkedChoice, select_parked
 from ragsonde.storage.rescored import RescoredEvaluation, store_rescored
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
 from ragsonde.storage.tables import Tables
 from ragsonde.storage.text_keeping import TextRule
 from ragsonde.storage.tombstones import drop_expired_tombstones, read_forgotten
 from ragsonde.upkeep import Upkeep
+from ragsonde_schemas.body_names import BodyNames
 from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.spending import Limit, Period, Reservation, WorstCase
 from services.everywhere import search_everywhere
@@ -416,3 +421,73 @@ def test_backfills_are_locked_before_any_row_of_theirs_so_nobody_waits_for_who_w
     eraser.join(timeout=20)
     assert locked.trace_id == "x-1"
     assert shop.read("SELECT FROM evaluation") == []
+
+
+def test_what_names_its_user_late_takes_along_what_was_stored_of_the_trace(shop):
+    shop.admit(make_trace("x-1", answer=SECRET), plan_free(), plan_paid())
+    shop.admit(make_trace("o-1", answer="one"))
+    erase(shop.engine, OF_X, HOW)
+    shop.clock.advance(60)
+    assert shop.admit_x("x-1", query="another").kind == "forgotten"
+    assert search_everywhere(shop.engine, SECRET) == search_everywhere(shop.engine, "x-1") == []
+    assert shop.read("SELECT trace_id FROM trace") == [("o-1",)]
+    assert shop.admit(make_trace("x-1", answer=SECRET)).kind == "forgotten"
+
+
+def test_a_producer_whose_clock_is_ahead_does_not_get_round_it(shop):
+    erase(shop.engine, OF_X, HOW)
+    ahead = {"occurred_at": LATER + timedelta(hours=3)}
+    assert shop.admit_x("x-ahead", **ahead).kind == "forgotten"
+    shop.park(json.dumps({"user_id": X, "query": SECRET}).encode(), published_at=LATER + timedelta(hours=3))
+    assert search_everywhere(shop.engine, SECRET) == []
+    shop.clock.advance(3 * 3600)
+    assert shop.admit_x("x-then", **ahead).kind == "new"
+
+
+def test_a_parked_message_is_found_by_what_was_noted_of_it_whatever_its_body(shop):
+    names = BodyNames(
+        users=frozenset({"5f:pseudonym"}), sessions=frozenset({"s-1"}), traces=frozenset({"t-1"})
+    )
+    for body in (b"\x0a****", b""):
+        shop.park(body, names=names, message_key=f"key-{len(body)}")
+    shop.park(b"\x0a***", names=BodyNames(), message_key="of-others")
+    for choice in (
+        ErasureChoice(user="ada", stored_users=("5f:pseudonym",)),
+        ErasureChoice(session="s-1"),
+        ErasureChoice(trace="raw", stored_traces=("t-1",)),
+    ):
+        assert count_erasable(shop.engine, choice)["parked_message"] == 2
+    assert search_everywhere(shop.engine, "s-1") == []
+    erase(shop.engine, ErasureChoice(user="ada", stored_users=("5f:pseudonym",)), HOW)
+    assert shop.read("SELECT message_key FROM parked_message") == [("of-others",)]
+    shop.park(b"\x0a*****", names=names, published_at=NOON)
+    assert shop.read("SELECT length(body) FROM parked_message ORDER BY id") == [(4,), (0,)]
+
+
+def test_a_deflated_message_is_found_and_stays_away(shop):
+    body = zlib.compress(json.dumps({"user_id": X, "query": SECRET}).encode())
+    shop.park(body, content_encoding="deflate", published_at=NOON)
+    assert erase(shop.engine, OF_X, HOW)["parked_message"] == 1
+    shop.park(body, content_encoding="deflate", published_at=NOON)
+    assert shop.read("SELECT length(body) FROM parked_message") == [(0,)]
+
+
+def test_what_was_erased_when_it_was_parked_does_not_wait_for_anybody(shop):
+    erase(shop.engine, OF_X, HOW)
+    shop.park(json.dumps({"user_id": X}).encode(), published_at=NOON)
+    assert select_parked(shop.engine, ParkedChoice()) == ()
+    (message,) = select_parked(shop.engine, ParkedChoice(takes_all=True))
+    assert message.is_erased
+    assert advise(message) == NOTHING
+    assert "send it again" not in " ".join(tell_parked(message))
+    (done,) = Replays(shop.engine, None, queued_seconds=1, takes_all=True).run([message], rate=None)
+    assert done.done is Done.ERASED
+
+
+def test_of_a_trace_that_is_not_stored_none_is_counted_and_it_is_kept_away(shop):
+    unknown = ErasureChoice(trace="typo")
+    assert count_erasable(shop.engine, unknown)["traces"] == 0
+    assert erase(shop.engine, unknown, HOW)["traces"] == 0
+    assert shop.admit_x("typo").kind == "forgotten"
+    shop.admit(make_trace("o-1", answer="one"))
+    assert erase(shop.engine, ErasureChoice(trace="o-1"), HOW)["traces"] == 1

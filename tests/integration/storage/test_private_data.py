@@ -6,8 +6,9 @@ import gzip
 import io
 import json
 import logging
+import zlib
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 import pytest
@@ -16,14 +17,18 @@ from sqlalchemy import select
 from builders.private_texts import CARD, EMAIL, KEY, PRIVATE
 from builders.rag_spans import make_generation, make_retriever, make_root
 from builders.spans import TRACE_ID, write_export
+from fakes.clock import NOON
 from mock_llm.outcomes import Outcome
 from mock_llm.server import MockLlm
 from ragsonde.bootstrap import build_worker
+from ragsonde.cli.main import run
 from ragsonde.event_log import build_formatter
 from ragsonde.intake.trace_consumer import INGEST_FILE
 from ragsonde.pipeline.evaluate_trace import ingest
 from ragsonde.settings import Settings
 from ragsonde.storage.backfills import create_backfill
+from ragsonde.storage.erasure import Erasing, count_erasable, erase
+from ragsonde.storage.erasure_choice import ErasureChoice
 from ragsonde.storage.history import read_history
 from ragsonde.storage.parked_choice import ParkedChoice, select_parked
 from ragsonde.storage.replaying import holding_parked
@@ -250,6 +255,60 @@ def test_traces_of_files_take_the_path_that_redacts(database_url, own_engine):
     for needle in (*PRIVATE, CARD.replace(" ", ""), "letters only", EMAIL.replace("@", "%40"), USER):
         assert search_everywhere(own_engine, needle) == [], needle
         assert needle not in lines.getvalue(), needle
+
+
+def test_parked_messages_of_a_user_are_found_in_every_format(database_url, own_engine):
+    native = json.dumps({"trace_id": "t2", "user": {"id": USER}, "session_id": "s"}).encode()
+    export = write_export(make_root()._replace(attributes={"user.id": USER, "input.value": "hello"}))
+    bodies = [
+        (native, None),
+        (json.dumps({"a": json.dumps({"b": json.dumps({"user_id": USER})})}).encode(), None),
+        (zlib.compress(native), "deflate"),
+        (gzip.compress(gzip.compress(native)), None),
+        (export, None),
+        (zlib.compress(export), "deflate"),
+        (export[:-9], None),
+    ]
+    for redaction in ({}, {"patterns": "all"}):
+        with running(database_url, redaction=redaction) as (parts, _):
+            for body, encoding in bodies:
+                envelope = make_envelope(body, content_encoding=encoding)
+                parts.stages.parking.park(envelope, reason=ParkReason.INVALID_JSON, message="x", where="body")
+        forms = find_user_id_forms(own_engine, USER, now=datetime.now(UTC))
+        of_user = ErasureChoice(user=USER, stored_users=forms)
+        assert count_erasable(own_engine, of_user)["parked_message"] == len(bodies)
+        erase(own_engine, of_user, Erasing(now=NOON - timedelta(days=9), keep_tombstones_days=1))
+
+
+@pytest.mark.usefixtures("own_engine")
+def test_a_trace_whose_id_was_redacted_is_found_by_the_id_that_its_producer_gave_it(
+    database_url, capsys, monkeypatch
+):
+    given = f"order of {EMAIL}"
+    monkeypatch.setenv("RAGSONDE_REDACTION__PATTERNS", "email")
+    with running(database_url, redaction={"patterns": ["email"]}) as (parts, _):
+        ingest(
+            make_envelope(
+                json.dumps(
+                    {"trace_id": given, "session_id": given, "query": "q", "answer": "a", "contexts": ["c"]}
+                ).encode()
+            ),
+            parts.stages,
+        )
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            run([*arguments, "--database-url", database_url])
+        return ended.value.code, capsys.readouterr().out
+
+    code, said = call("why", given, "--output", "json")
+    assert code == 0
+    assert any(
+        "redacted: " in one for one in json.loads(said)["revisions"][0]["trace"]["extraction"]["warnings"]
+    )
+    assert json.loads(call("forget", "--session", given, "--dry-run", "--output", "json")[1])["traces"] == 1
+    assert json.loads(call("forget", "--trace", given, "--yes", "--output", "json")[1])["traces"] == 1
+    assert call("why", given)[0] == 1
 
 
 @pytest.mark.parametrize("kind", ["native", "spans"])

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from kombu.message import Message
 
-from ragsonde.intake.deliveries import KEPT_BYTES_OF_OVERSIZE, compute_message_key, read_envelope
+from ragsonde.intake.deliveries import KEPT_BYTES_OF_OVERSIZE, KEY_HEADER, compute_message_key, read_envelope
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -86,3 +86,11 @@ def test_a_dead_letter_is_of_the_queue_in_which_it_died(deaths, queue):
     dead = read_envelope(message, queue="ragsonde.traces.dead", received_at=NOW, max_body_bytes=99)
     assert dead.queue == queue
     assert read(headers={"x-death": deaths}).queue == "ragsonde.traces"
+
+
+def test_what_is_published_again_keeps_the_key_of_what_came_first():
+    first = compute_message_key(b"as it came")
+    assert read(body=b"redacted", headers={KEY_HEADER: first}).message_key == first
+    assert KEY_HEADER not in read(headers={KEY_HEADER: first}).headers
+    for forged in ("short", first.upper() + "0", 7, None):
+        assert read(body=b"1", headers={KEY_HEADER: forged}).message_key == compute_message_key(b"1")

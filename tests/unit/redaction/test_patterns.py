@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.private_texts import make_redaction
+from ragsonde.redaction.folding import fold
 from ragsonde.redaction.numbers import has_luhn_digit
 from ragsonde.redaction.table import KINDS
 
@@ -82,6 +83,22 @@ def test_luhn_has_exactly_one_right_check_digit(digits):
         ("postgresql://app:hunter2@db.example/x", "postgresql://[key]/x"),
         ("-----BEGIN PRIVATE KEY-----\nMIIE+/=\n-----END PRIVATE KEY-----\nend", "[key]\nend"),
         ("from 192.0.2.17 and 2001:db8::8a2e:370:7334", "from [ip] and [ip]"),
+        # as they are seen, in other characters
+        ("anna\u200b@exam\u00adple\u3002org!", "[email]!"),
+        ("anna\ufe6bexample.org or anna\uff20example.org", "[email] or [email]"),
+        (
+            "a%40b anna%40example%2Eorg, anna&#64;example.org, anna&commat;example.org",
+            "a%40b [email], [email], [email]",
+        ),
+        (r'{"a": "anna\u0040example.org and ben\u200b@exam\u00adple.org', r'{"a": "[email] and [email]'),
+        ("5555\u20115555\u20115555\u20114444, 4111\u22121111\u22121111\u22121111", "[card], [card]"),
+        ("4012\u20098888\t8888  1881; 4012.8888.8888.1881", "[card]; [card]"),
+        ("4012 8888\n8888\r\n1881", "[card]"),
+        ("\uff14\uff11\uff11\uff11111111111111 \u0664111111111111111", "[card] [card]"),
+        ("gb82 west 1234 5698 7654 32, DE89-3704-0044-0532-0130-00", "[iban], [iban]"),
+        ("GB82\u00a0WEST\u202f1234\t5698  7654\n32", "[iban]"),
+        ("+49\u00a030\u2011901820", "[phone]"),
+        ("192\u3002\uff10.2.17", "[ip]"),
         (r'{"a": "line\nanna@example.org"}', r'{"a": "line\n[email]"}'),
         (r'{"a": "\u003canna@example.org"}', r'{"a": "\u003c[email]"}'),
     ],
@@ -110,7 +127,45 @@ def test_left(text):
     assert redact(text) == text
 
 
+SPELLINGS = (
+    ("anna@example.org", "an\u00adna%40example\u3002org", "anna&#64;example.org"),
+    ("4111 1111 1111 1111", "4111111111111111", "4111\u20111111\u20111111\u20111111"),
+    ("GB82WEST12345698765432", "gb82-west-1234-5698-7654-32"),
+)
+
+
+@pytest.mark.parametrize("spellings", SPELLINGS)
+def test_two_spellings_of_one_value_have_one_pseudonym_and_names_stay_two(spellings):
+    redaction = make_redaction(pseudonyms=True)
+
+    assert len(set(redaction.replace(spellings).value)) == 1
+    assert len(set(redaction.replace_names(spellings).value)) == len(spellings)
+
+
+SHOWN = st.text(st.sampled_from("a1@.- \u200b\u00ad\u2010\uff20\n%&"), max_size=20) | st.sampled_from(
+    ["%40", "&#64;", "\\u0040", "\\u200b", "%2E"]
+)
+
+
+@given(parts=st.lists(SHOWN, max_size=8))
+def test_places_of_a_folded_text_are_those_of_the_original(parts):
+    text = "".join(parts)
+    folded = fold(text)
+
+    assert folded.find_original(0, len(folded.text))[1] == len(text)
+    for place in range(len(folded.text)):
+        start, end = folded.find_original(place, place + 1)
+        assert fold(text[start:end]).text == folded.text[place]
+
+
+def test_only_a_placeholder_of_a_known_kind_hides_what_is_in_it():
+    redaction = make_redaction(own={"codename": "blue[a-z]{1,9}"})
+
+    assert redact("[bluebird] and [codename]", redaction) == "[[codename]] and [codename]"
+
+
 HOSTILE = (
+    *("\u200b", "%40%", "&#0", "\\u0", "\\u0040", "1\u00a0", "1. ", "de12-", "aa11 a"),
     *("a", "a@", "a.", "a@b.", "@", "a@a-", "a@b.co ", "[email] a@b.co ", "\\", "\\n", "%40", '"a'),
     *("1 ", "1111 ", "4111111111111111 ", "4111 1111 ", "+1", "+1 ", "+1(", "001 ", "(212) ", "12"),
     *("eyJ", "eyJa.", "eyJaaaaaa.", "sk-", "ghp_", "password=", "password:", "pass", "secret_", "token "),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from datetime import UTC, datetime
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,10 +22,12 @@ from ragsonde.extraction.findings import Findings, FoundContext
 from ragsonde.extraction.table import find_fields
 from ragsonde.redaction.assessments import redact_assessment
 from ragsonde.redaction.bodies import protect_body
-from ragsonde.redaction.envelopes import name_harmlessly
+from ragsonde.redaction.envelopes import hide_names, name_harmlessly
 from ragsonde.redaction.findings import protect_findings
+from ragsonde.redaction.privacy import Privacy
 from ragsonde.redaction.records import protect_found
 from ragsonde.redaction.spans import FAILURE, protect_spans
+from ragsonde.redaction.user_ids import collect_users
 from ragsonde.redaction.values import redact_value
 from ragsonde_schemas.assessment import Aspect, Assessment, ClaimVerdict, ContextVerdict, Fault
 from ragsonde_schemas.envelope import Envelope
@@ -165,16 +169,106 @@ def test_a_parked_json_body_can_be_taken_again(encoding):
     assert record.message.user_id == HIDDEN
 
 
-def test_a_parked_protobuf_body_keeps_its_lengths():
+def test_a_parked_protobuf_body_can_be_taken_again_with_its_users_as_pseudonyms():
     root = make_root(answer=f"A refund to {EMAIL}")
-    body = write_export(root._replace(attributes={**root.attributes, "user.id": USER}))
+    metadata = json.dumps({"user": {"id": "ben"}, "note": "x" * 200})
+    attributes = {**root.attributes, "user.id": USER, "enduser.id": 17, "metadata": metadata}
+    other = root._replace(attributes={"user.id": "customer-4712", "card": 4111111111111111})
+    body = write_export(root._replace(attributes=attributes), other)
 
     kept = protect(body)
 
-    assert len(kept.body) == len(body)
-    (span,) = decode(make_envelope(kept.body)).spans
-    assert span.attributes["user.id"] == "*" * len(USER)
-    assert span.attributes["output.value"] == f"A refund to {'*' * len(EMAIL)}"
+    first, second = decode(make_envelope(kept.body)).spans
+    assert first.attributes["user.id"] == HIDDEN
+    assert first.attributes["enduser.id"] == RING.hide("17")
+    assert json.loads(first.attributes["metadata"])["user"]["id"] == RING.hide("ben")
+    assert first.attributes["output.value"] == "A refund to [email]"
+    assert second.attributes == {"user.id": RING.hide("customer-4712"), "card": "[card]"}
+    assert (first.trace_id, first.start_ns) == (root.trace_id, root.start_ns)
+
+
+def test_an_export_without_anything_to_hide_is_parked_as_it_came():
+    body = write_export(*RAG_SPANS)
+
+    assert (
+        protect_body(make_envelope(body), Privacy(user_keys=FakeUserKeys()), limits=DecodingLimits()).body
+        == body
+    )
+
+
+def test_what_no_decoder_reads_of_an_export_is_starred_and_stars_are_no_user():
+    body = write_export(make_root()._replace(attributes={"user.id": USER}))
+
+    kept = protect(body[:-30]).body
+
+    assert USER.encode() not in kept
+    assert protect_findings(make_findings(user_id="*" * len(USER)), make_privacy()).value.user_id is None
+    assert collect_users({"user_id": "****", "user": {"id": "***"}}) == set()
+
+
+def pack_deflate(body):
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(body) + packer.flush()
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        (json.dumps({"user_id": USER, "session_id": "s" * 900, "trace_id": "t"}).encode(), {}),
+        (json.dumps({"user": {"id": USER}, "session": {"id": "s" * 900}, "trace_id": "t"}).encode(), {}),
+        (b'{"user_id": "' + USER.encode() + b'", "session_id": "' + b"s" * 900 + b'", "trace_id": "t", ', {}),
+    ],
+)
+@pytest.mark.parametrize(
+    ("pack", "encoding"),
+    [
+        (bytes, None),
+        (gzip.compress, None),
+        (zlib.compress, "deflate"),
+        (pack_deflate, "deflate"),
+        (zstandard.compress, None),
+        (lambda body: gzip.compress(zstandard.compress(body)), None),
+    ],
+)
+def test_whom_a_message_names_is_noted_in_every_packing(body, fields, pack, encoding):
+    names = hide_names(
+        make_envelope(pack(body), content_encoding=encoding, **fields),
+        make_privacy(),
+        limits=DecodingLimits(),
+    )
+
+    assert (names.users, names.sessions) == ({HIDDEN}, {"s" * 900})
+    assert "t" in names.traces
+
+
+def test_whom_an_export_names_is_noted():
+    session = "s" * 900
+    attributes = {
+        "user.id": "ünï",
+        "session.id": session,
+        "metadata": json.dumps({"x": json.dumps({"user_id": "ben"})}),
+    }
+    body = write_export(make_root()._replace(attributes=attributes))
+
+    names = hide_names(make_envelope(body), make_privacy(), limits=DecodingLimits())
+
+    assert (names.users, names.sessions) == ({RING.hide("ünï"), RING.hide("ben")}, {session})
+
+
+def test_only_a_whole_placeholder_under_the_name_of_a_secret_stays():
+    value = {"password": "[key hunter2", "token": "[key]", "api_key": "[key:3fa2c1]", "secret": "[keyed]"}
+
+    kept = redact_value(value, make_redaction()).value
+
+    assert kept == {"password": "[key]", "token": "[key]", "api_key": "[key:3fa2c1]", "secret": "[key]"}
+
+
+def test_a_card_as_a_json_number_is_one_however_it_is_written():
+    kept = redact_value(
+        {"a": 4111111111111111, "b": 4111111111111111.0, "c": 0.5, "d": 1e300}, make_redaction()
+    )
+
+    assert kept.value == {"a": "[card]", "b": "[card]", "c": 0.5, "d": 1e300}
 
 
 @pytest.mark.parametrize("body", [b"\x00\x01" + EMAIL.encode(), b"\x1f\x8bbroken", EMAIL.encode("utf-16")])

@@ -12,15 +12,26 @@ import typer
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import open_database
-from ragsonde.cli.terminal import count_traces, make_console, make_table, show, show_progress, write_json
+from ragsonde.cli.stored_ids import find_stored_forms
+from ragsonde.cli.terminal import (
+    count_traces,
+    make_console,
+    make_table,
+    show,
+    show_progress,
+    write_json,
+    write_note,
+)
 from ragsonde.private_data import read_given_keys
+from ragsonde.servers.running import find_running
+from ragsonde.servers.valkey_log import rewrite_log
 from ragsonde.settings import read_settings
 from ragsonde.storage.erasure import TRACES, Erasing, count_erasable, erase
 from ragsonde.storage.erasure_choice import ErasureChoice
 from ragsonde.storage.erasure_map import HOLDINGS
 from ragsonde.storage.user_keys import find_user_id_forms
 from ragsonde_schemas.app_name import read_app
-from ragsonde_schemas.errors import InputError
+from ragsonde_schemas.errors import BrokerLostError, InputError
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -39,6 +50,8 @@ EXAMPLES = (
 UNREACHABLE = {
     "broker queues": "a message of it that waits in a queue is refused when it comes, and counted: "
     'traces_filtered_total{cause="forgotten"}',
+    "broker files": "consumed messages stay until a broker writes its files anew; of the embedded one that "
+    "is done now",
     "Prometheus": "series name no trace and no user; exemplars name trace ids, until Prometheus drops them",
     "logs": "events may name trace ids, never texts",
     "score sinks": "what was sent to their receivers",
@@ -89,6 +102,10 @@ def forget(
             given = read_given_keys(settings)
             forms = find_user_id_forms(engine, user, now=datetime.now(UTC), given=given)
             choice = replace(choice, stored_users=forms)
+        if session is not None:
+            choice = replace(choice, stored_sessions=find_stored_forms(engine, session, settings=settings))
+        if trace is not None:
+            choice = replace(choice, stored_traces=find_stored_forms(engine, trace, settings=settings))
         foreseen = count_erasable(engine, choice)
         if dry_run:
             _tell(foreseen, output=output, is_dry=True)
@@ -96,6 +113,7 @@ def forget(
         if not yes:
             _confirm(foreseen)
         erased = _erase(engine, choice, foreseen, settings=settings)
+    _clean_broker(settings)
     _tell(erased, output=output, is_dry=False)
 
 
@@ -144,6 +162,16 @@ def _erase(
         return erase(engine, choice, how)
 
 
+def _clean_broker(settings: Settings) -> None:
+    """Takes what was consumed out of the files of an embedded broker that runs."""
+    running = None if settings.broker_url else find_running(settings.data_dir)
+    if running is not None:
+        try:
+            rewrite_log(running.broker_url)
+        except BrokerLostError as error:
+            write_note(f"what was erased may still stand in the broker's file: {error}; call again")
+
+
 def _tell(counts: ErasureCounts, *, output: OutputForm, is_dry: bool) -> None:
     rows = {table: counts[table] for table in (*HOLDINGS, TRACES) if counts[table]}
     traces = rows.pop(TRACES, 0)
@@ -153,6 +181,11 @@ def _tell(counts: ErasureCounts, *, output: OutputForm, is_dry: bool) -> None:
     console = make_console()
     done = "would be erased" if is_dry else "erased"
     console.print(show(f"{count_traces(traces)} and {rows.get('parked_message', 0)} parked messages {done}"))
+    if not traces:
+        left = "would be left" if is_dry else "is left"
+        console.print(
+            show(f"nothing is stored of it; a tombstone {left}, by which it is refused if it comes")
+        )
     if rows:
         table = make_table("table", "rows", right=("rows",))
         for name, count in rows.items():

@@ -35,9 +35,13 @@ ADVICE: dict[ParkReason, str] = {
 
 INCOMPLETE = "only a part of it is kept, so it cannot be replayed: have its producer send it again"
 
+NOTHING = "nothing: that it came is all that is known, and it goes with retention_days.parked_message"
+
 
 def advise(message: ParkedMessage) -> str:
     """What to do about it."""
+    if message.is_erased:
+        return NOTHING
     return ADVICE[message.reason] if message.is_replayable else f"{ADVICE[message.reason]}; {INCOMPLETE}"
 
 
@@ -49,7 +53,9 @@ def tell_parked(message: ParkedMessage) -> tuple[str, ...]:
         f"  {message.message}",
         f"  {message.body_bytes} bytes from {message.queue}, received {received}",
     ]
-    if message.dropped_at is not None:
+    if message.is_erased:
+        lines.append(f"  to do: {NOTHING}")
+    elif message.dropped_at is not None:
         lines.append(f"  dropped {message.dropped_at:%Y-%m-%d %H:%M:%S} UTC: somebody decided to leave it")
     elif message.replayed_at is not None:
         lines.append(
@@ -65,8 +71,10 @@ def tell_parked(message: ParkedMessage) -> tuple[str, ...]:
 
 
 def describe_life(message: ParkedMessage) -> str:
-    """Where it stands: it waits for a person, was replayed, or was dropped."""
+    """Where it stands: it waits for a person, was replayed, dropped, or erased."""
     times = _count(message.replays)
+    if message.is_erased:
+        return "erased"
     if message.dropped_at is not None:
         return f"dropped {message.dropped_at:%Y-%m-%d %H:%M}"
     if message.replayed_at is not None:

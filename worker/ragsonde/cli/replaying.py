@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ragsonde_schemas.history import ParkedMessage
 
 NO_KEY = "it came on the work queue and is none of our work messages: no worker can read it; drop it"
+NOTHING_KEPT = "whom it names was erased, and nothing of it is kept"
 TAKEN = "it is in other hands, or was replayed or dropped meanwhile"
 
 _REFUSED = {
@@ -43,6 +44,7 @@ class Done(StrEnum):
     PUBLISHED = "published"
     REFUSED = "refused"
     TAKEN = "taken"
+    ERASED = "erased"
 
 
 class ReplayedMessage(NamedTuple):
@@ -102,7 +104,8 @@ class Replays:
         Raises: as `run`.
         """
         if not message.is_replayable:
-            return ReplayedMessage(message, Done.REFUSED, INCOMPLETE)
+            done = (Done.ERASED, NOTHING_KEPT) if message.is_erased else (Done.REFUSED, INCOMPLETE)
+            return ReplayedMessage(message, *done)
         with holding_parked(self._engine, message.id, takes_all=self._takes_all) as held:
             if held is None:
                 return ReplayedMessage(message, Done.TAKEN, TAKEN)

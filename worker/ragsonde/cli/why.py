@@ -13,6 +13,7 @@ from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.program import name_command
 from ragsonde.cli.schema_check import open_database
+from ragsonde.cli.stored_ids import find_stored_forms
 from ragsonde.cli.story import Line, tell_history
 from ragsonde.cli.terminal import make_console, show, write_json
 from ragsonde.settings import read_settings
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from ragsonde.cli.asking_again import Answer
+    from ragsonde.settings import Settings
     from ragsonde_schemas.history import TraceHistory
 
 EXAMPLES = (
@@ -71,6 +73,8 @@ def why(
     stored_app = None if app is None else read_app(app)
     with open_database(settings, command="why") as engine:
         history = read_history(engine, trace_id, app=stored_app)
+        if not history.revisions:
+            trace_id, history = _find_redacted(engine, history, stored_app, settings=settings)
         other_apps = () if app is None or history.revisions else _find_apps(engine, trace_id)
         is_known = bool(history.revisions or (not other_apps and (history.parked or history.spans)))
         similar_ids = () if is_known or other_apps else find_similar_ids(engine, trace_id, app=stored_app)
@@ -90,6 +94,17 @@ def why(
             console.print(show(line.text, line.style))
     if not is_known:
         raise typer.Exit(ExitCode.BELOW)
+
+
+def _find_redacted(
+    engine: Engine, history: TraceHistory, app: str | None, *, settings: Settings
+) -> tuple[str, TraceHistory]:
+    """The id under which a trace is stored whose own was redacted, with its history; else what is given."""
+    for stored_id in find_stored_forms(engine, history.trace_id, settings=settings):
+        stored = read_history(engine, stored_id, app=app)
+        if stored.revisions or stored.spans or (stored.parked and not history.parked):
+            return stored_id, stored
+    return history.trace_id, history
 
 
 def _show_answers(answers: list[Answer], output: OutputForm) -> None:

@@ -24,7 +24,6 @@ from ragsonde.decoding import (
     trulens_row,
 )
 from ragsonde.decoding.batches import Reading, decode_lines
-from ragsonde.decoding.compression import decompress
 from ragsonde.decoding.damaged_json import read_damaged_json
 from ragsonde.decoding.formats import BinaryFormat, Formats, JsonFormat
 from ragsonde.decoding.json_text import BYTE_ORDER_MARK, JsonDocument
@@ -36,6 +35,7 @@ from ragsonde.decoding.sniffing import (
     find_compression,
     opens_json,
 )
+from ragsonde.decoding.unpacking import unpack
 from ragsonde.decoding.wording import describe_value, list_names
 from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.message import CONTENT_TYPE
@@ -193,10 +193,11 @@ def _check_not_blank(body: bytes, *, where: str = "") -> None:
 
 
 def _decompress(envelope: Envelope, *, limits: DecodingLimits) -> bytes:
-    compression = find_compression(envelope.body, encoding=envelope.content_encoding)
+    body, compression = unpack(
+        envelope.body, encoding=envelope.content_encoding, limit=limits.decompressed_bytes
+    )
     if compression is None:
-        return envelope.body
-    body = decompress(envelope.body, compression=compression, limit=limits.decompressed_bytes)
+        return body
     _check_not_blank(body, where=f" after {compression} decompression")
     inner = find_compression(body, encoding=None)
     if inner is not None:

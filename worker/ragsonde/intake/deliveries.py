@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,10 @@ if TYPE_CHECKING:
     from kombu.message import Message
 
 KEPT_HEADERS = ("traceparent", "x-death", "x-delivery-count")
+KEY_HEADER = "ragsonde-message-key"
+"""Of a message that is published again: the key of what came first, whose body may be redacted since."""
 KEPT_BYTES_OF_OVERSIZE = 64 * 1024
+_MESSAGE_KEY = re.compile(r"[0-9a-f]{64}")
 _MESSAGE_ID_MAX_CHARACTERS = 200
 _HEADER_MAX_CHARACTERS = 1000
 
@@ -38,7 +42,7 @@ def read_envelope(message: Message, *, queue: str, received_at: datetime, max_bo
         content_encoding=_read_text(message.content_encoding),
         headers=_read_headers(message.headers),
         message_id=message_id,
-        message_key=compute_message_key(body),
+        message_key=_find_first_key(message.headers) or compute_message_key(body),
         published_at=_read_timestamp(properties.get("timestamp")),
         received_at=received_at,
         redelivered=bool((message.delivery_info or {}).get("redelivered")),
@@ -52,6 +56,12 @@ def compute_message_key(body: bytes) -> str:
     A producer's message id would not do: it may be reused for another body.
     """
     return hashlib.sha256(body).hexdigest()
+
+
+def _find_first_key(headers: object) -> str | None:
+    """The key under which a message was parked that is published again; None of any other."""
+    given = headers.get(KEY_HEADER) if isinstance(headers, dict) else None
+    return given if isinstance(given, str) and _MESSAGE_KEY.fullmatch(given) else None
 
 
 def _read_body(body: object) -> bytes:

@@ -11,6 +11,7 @@ from kombu import Connection, Exchange, Producer
 from kombu.exceptions import KombuError, OperationalError
 
 from ragsonde.intake.broker_urls import name_transport
+from ragsonde.intake.deliveries import KEY_HEADER
 from ragsonde.intake.foreign_queues import ForeignQueue, look_up
 from ragsonde.intake.topology import (
     BACKFILL,
@@ -117,7 +118,8 @@ class Publisher:
                 content_type=envelope.content_type or "application/octet-stream",
                 content_encoding=envelope.content_encoding or "binary",
                 headers={
-                    name: value for name, value in envelope.headers.items() if not name.startswith("x-")
+                    KEY_HEADER: envelope.message_key,
+                    **{name: value for name, value in envelope.headers.items() if not name.startswith("x-")},
                 },
                 **properties,
             )

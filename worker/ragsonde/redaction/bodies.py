@@ -1,7 +1,8 @@
 """Bodies of parked messages, redacted so that they can still be published again.
 
-What can be read is kept: JSON and JSON lines value by value, other text by what stands in it, protobuf with
-as many bytes as before, so that its lengths stay right. What is compressed is looked into, and packed again.
+What can be read is kept: JSON and JSON lines value by value, other text by what stands in it, OTLP protobuf
+text by text. Of protobuf that no decoder reads, what is taken out is starred. What is compressed is looked
+into, and packed again.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragsonde.decoding.compression import decompress
-from ragsonde.decoding.sniffing import PROTOBUF_FIRST_BYTE, find_compression
+from ragsonde.decoding.protobuf_texts import Texts, map_texts
+from ragsonde.decoding.sniffing import PROTOBUF_FIRST_BYTE
+from ragsonde.decoding.unpacking import unpack
 from ragsonde.redaction.user_ids import collect_users, hide_known, hide_users, is_unmistakable, names_user
 from ragsonde.redaction.values import open_json, redact_value
 from ragsonde_schemas.errors import DecodeError, ExtractionError
+from ragsonde_schemas.redaction import add_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,10 +65,7 @@ def protect_body(envelope: Envelope, privacy: Privacy, *, limits: DecodingLimits
     """
     body = envelope.body
     try:
-        compression = find_compression(body, encoding=envelope.content_encoding)
-        plain = body
-        if compression is not None:
-            plain = decompress(body, compression=compression, limit=limits.decompressed_bytes)
+        plain, compression = unpack(body, encoding=envelope.content_encoding, limit=limits.decompressed_bytes)
         kept, counts = _protect_plain(plain, privacy, is_whole=len(body) == envelope.body_bytes)
     except (DecodeError, ExtractionError, _UnreadableError):
         return _leave_out(envelope, privacy)
@@ -163,10 +163,31 @@ def _protect_raw(text: str, privacy: Privacy) -> tuple[str, dict[str, int]]:
 
 
 def _protect_bytes(body: bytes, privacy: Privacy) -> tuple[bytes, dict[str, int]]:
-    """Protobuf with as many bytes as before: what is taken out of it is starred."""
-    kept = _star_users(body, privacy)
+    """An OTLP export with its texts as they may be kept; what no decoder reads of it is starred."""
+    given: list[Any] = []
+    counts: dict[str, int] = {}
+
+    def note(name: str, text: str | int) -> str | int:
+        given.append({name: text} if name else text)
+        return text
+
+    def star(raw: bytes) -> bytes:
+        kept, starred = _star(raw, privacy)
+        counts.update(add_counts(counts, starred))
+        return kept
+
+    map_texts(body, Texts(text=note, rest=lambda raw: raw))
+    values, replaced = _protect_value(given, privacy)
+    written = iter([next(iter(one.values())) if isinstance(one, dict) else one for one in values])
+    kept = map_texts(body, Texts(text=lambda _name, _text: next(written), rest=star))
+    return kept, add_counts(replaced, counts)
+
+
+def _star(raw: bytes, privacy: Privacy) -> tuple[bytes, dict[str, int]]:
+    """As many bytes as before: what is taken out of them is starred."""
+    kept = _star_users(raw, privacy)
     redaction = privacy.redaction
-    if redaction is None:
+    if redaction is None or not raw:
         return kept, {}
     if redaction.reads_texts_only:
         raise _UnreadableError

@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from ragsonde.decoding.body_names import read_names
 from ragsonde.redaction.bodies import protect_body
+from ragsonde.redaction.user_ids import is_starred
+from ragsonde_schemas.body_names import BodyNames
+from ragsonde_schemas.errors import ExtractionError
 
 if TYPE_CHECKING:
     from ragsonde.decoding.limits import DecodingLimits
-    from ragsonde.ports import ParkingStore
+    from ragsonde.ports import ParkingStore, Redaction
     from ragsonde.redaction.privacy import Privacy
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.errors import ParkReason
@@ -38,6 +42,7 @@ class ProtectedParking:
         redaction = self._privacy.redaction
         is_whole = len(envelope.body) == envelope.body_bytes
         changes: dict[str, object] = {"body": kept.body, "content_encoding": kept.content_encoding}
+        changes["names"] = hide_names(envelope, self._privacy, limits=self._limits)
         if is_whole and kept.body:
             changes["body_bytes"] = len(kept.body)
         if redaction is not None:
@@ -54,6 +59,32 @@ class ProtectedParking:
         if is_new and kept.counts:
             self._privacy.on_redacted(kept.counts)
         return is_new
+
+
+def hide_names(envelope: Envelope, privacy: Privacy, *, limits: DecodingLimits) -> BodyNames:
+    """Whom a message names as it came, in the forms in which a trace of it would be stored.
+
+    Raises:
+        DatabaseLostError: the keys cannot be read.
+    """
+    ring = privacy.user_keys.read()
+    found = read_names(envelope.body, encoding=envelope.content_encoding, limit=limits.decompressed_bytes)
+    traces, sessions = found.traces, found.sessions
+    if privacy.redaction is not None:
+        traces, sessions = (_redact_names(names, privacy.redaction) for names in (traces, sessions))
+    return BodyNames(
+        traces=traces,
+        users=frozenset(ring.hide(one) for one in found.users if one.strip() and not is_starred(one)),
+        sessions=sessions,
+        apps=found.apps,
+    )
+
+
+def _redact_names(names: frozenset[str], redaction: Redaction) -> frozenset[str]:
+    try:
+        return frozenset(redaction.replace_names(sorted(names)).value)
+    except ExtractionError:
+        return frozenset()
 
 
 def name_harmlessly(envelope: Envelope, privacy: Privacy) -> Envelope:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.redaction.placeholders import count_placeholders, describe_counts
-from ragsonde.redaction.user_ids import collect_users, hide_users
+from ragsonde.redaction.user_ids import collect_users, hide_users, is_starred
 from ragsonde.redaction.values import Rewriting, redact_value, rewrite
 from ragsonde_schemas.errors import ExtractionError
 from ragsonde_schemas.redaction import Replaced, add_counts
@@ -55,6 +55,8 @@ def hide_user(found: Findings, privacy: Privacy) -> Findings:
     """Findings that name their user by a pseudonym, in metadata, extra and tags too."""
     ring = privacy.user_keys.read()
     raw = (found.user_id or "").strip()
+    if is_starred(raw):
+        raw = ""
     known = {raw} if raw and not ring.is_pseudonym(raw) else set()
     loose = _gather_loose(found)
     known |= {one for one in collect_users(loose, others=privacy.user_id_names) if not ring.is_pseudonym(one)}
@@ -91,7 +93,8 @@ def _redact(found: Findings, redaction: Redaction) -> Replaced[Findings]:
     texts = redact_value(_gather_texts(found), redaction)
     named = _redact_names(found, redaction)
     kept = _redact_wish(_rebuild(named.value, texts.value), redaction)
-    counts = count_placeholders(_list_texts(texts.value), kinds=redaction.kinds)
+    shown = [*_list_texts(texts.value), *(getattr(named.value, name) or "" for name in _NAMES)]
+    counts = count_placeholders(shown, kinds=redaction.kinds)
     if counts:
         kept = replace(kept, warnings=(*kept.warnings, f"redacted: {describe_counts(counts)}"))
     return Replaced(kept, add_counts(texts.counts, named.counts))

@@ -11,10 +11,10 @@ from ragsonde.redaction.matches import Match
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_GAP = "[ \u00a0\u202f-]"
+_GAP = "(?: {1,3}|[.-])"
 _CARD = re.compile(
     r"(?<![0-9])(?<![0-9][.,])(?=("
-    rf"[0-9]{{13,19}}|[0-9]{{4}}({_GAP})[0-9]{{4}}\2[0-9]{{4}}\2[0-9]{{1,4}}(?:\2[0-9]{{1,3}})?"
+    rf"[0-9]{{13,19}}|[0-9]{{4}}(?:{_GAP}[0-9]{{4}}){{2}}{_GAP}[0-9]{{1,4}}(?:{_GAP}[0-9]{{1,3}})?"
     rf"|[0-9]{{4}}{_GAP}[0-9]{{6}}{_GAP}[0-9]{{4,5}}"
     r")(?![0-9]))"
 )
@@ -30,12 +30,14 @@ _ISSUERS = re.compile(
 _MASTERCARD_DIGITS = 16
 
 _PHONE = re.compile(
-    r"(?<![\w+])(?:\+[1-9]|00[1-9](?=[0-9]{0,3}[ \-/(]))(?:[ \-./()\u00a0]{0,2}[0-9]){6,13}(?![0-9])"
+    r"(?<![\w+])(?:\+[1-9]|00[1-9](?=[0-9]{0,3}[ \-/(]))(?:[ \t\-./()]{0,3}[0-9]){6,13}(?![0-9])"
 )
 _AREA_PHONE = re.compile(r"(?<![\w(])\([2-9][0-9]{2}\)[ -]?[0-9]{3}[ .-][0-9]{4}(?![\w])")
 _FRACTION = re.compile(r"\+[0-9]+\.[0-9]+")
 
-_IBAN = re.compile(r"(?<![A-Za-z0-9])(?=([A-Z]{2}[0-9]{2}(?:[ \u00a0]?[A-Z0-9]){11,30}))")
+_IBAN = re.compile(
+    r"(?<![A-Za-z0-9])(?=([A-Z]{2}[0-9]{2}(?:(?: {1,3}|[.-])?[A-Z0-9]){11,30}))", re.IGNORECASE | re.ASCII
+)
 _IBAN_CHARACTERS = {
     "AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BR": 29,
     "BY": 28, "CH": 21, "CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DK": 18, "DO": 28, "EE": 20, "EG": 29,
@@ -47,15 +49,22 @@ _IBAN_CHARACTERS = {
     "SV": 28, "TL": 23, "TN": 24, "TR": 26, "UA": 29, "VA": 22, "VG": 24, "XK": 20,
 }  # fmt: skip
 """Of the registry of ISO 13616."""
-_WITHOUT_GAPS = str.maketrans("", "", " \u00a0")
+_WITHOUT_GAPS = str.maketrans("", "", " .-")
+_LINES = str.maketrans("\t\n\r\v\f", "     ")
+"""A number may go on in the next line, or in the next cell."""
 _AS_NUMBERS = {ord(letter): str(number) for number, letter in enumerate(string.ascii_uppercase, 10)}
 _SHOWN_TENS, _LARGEST_DIGIT = 10, 9
 _MODULUS = 97
 
 
+def strip_gaps(text: str) -> str:
+    """A number without what only makes it readable: two spellings of it are one."""
+    return "".join(one for one in text if one.isalnum() or one == "+").upper()
+
+
 def find_cards(text: str) -> Iterator[Match]:
     """Numbers of an issuer's form whose check digit is right."""
-    for found in _CARD.finditer(text):
+    for found in _CARD.finditer(text.translate(_LINES)):
         digits = "".join(one for one in found.group(1) if one.isdigit())
         if _is_issued(digits) and has_luhn_digit(digits):
             yield Match(*found.span(1), "card")
@@ -86,8 +95,8 @@ def find_phones(text: str) -> Iterator[Match]:
 
 def find_ibans(text: str) -> Iterator[Match]:
     """Account numbers of a country's length whose check digits are right."""
-    for found in _IBAN.finditer(text):
-        candidate = found.group(1)
+    for found in _IBAN.finditer(text.translate(_LINES)):
+        candidate = found.group(1).upper()
         length = _IBAN_CHARACTERS.get(candidate[:2])
         if length is None:
             continue

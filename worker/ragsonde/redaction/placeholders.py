@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from ragsonde.redaction.matches import Match
 
@@ -30,9 +30,16 @@ def write_placeholder(kind: str, text: str, *, secret: bytes | None) -> str:
     return f"[{kind}:{digest[:_DIGITS]}]"
 
 
-def leave_placeholders(text: str, matches: Iterable[Match]) -> list[Match]:
-    """Those of the places, which are in order, that do not lie inside a placeholder."""
-    spans = [found.span() for found in _PLACEHOLDER.finditer(text)] if "[" in text else []
+def is_placeholder(text: str, *, kind: str) -> bool:
+    """True for a text that is a placeholder of the kind, and nothing besides."""
+    found = _PLACEHOLDER.fullmatch(text)
+    return found is not None and found.group(1) == kind
+
+
+def leave_placeholders(text: str, matches: Iterable[Match], *, kinds: Collection[str]) -> list[Match]:
+    """Those of the places, which are in order, that do not lie inside a placeholder of one of the kinds."""
+    found = _PLACEHOLDER.finditer(text) if "[" in text else ()
+    spans = [one.span() for one in found if one.group(1) in kinds or one.group() == WITHHELD]
     kept, at = [], 0
     for one in matches:
         while at < len(spans) and spans[at][1] < one.end:

@@ -6,7 +6,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ragsonde.redaction.folding import fold
 from ragsonde.redaction.matches import Match, keep_escapes, merge_matches
+from ragsonde.redaction.numbers import strip_gaps
 from ragsonde.redaction.own_patterns import compile_own
 from ragsonde.redaction.placeholders import HOOK, leave_placeholders, write_placeholder
 from ragsonde.redaction.table import KINDS
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 _SMALLEST = re.compile(r"[@:=+(\-]|[0-9]{2}|\uff20|%40|[A-Za-z0-9]{16}")
 """What each built-in pattern needs some of: a text without any is not searched."""
+NUMBERS = frozenset({"card", "iban", "phone"})
 NOT_IN_NAMES = frozenset({"ip", "phone"})
 """Kinds that are not looked for in names such as a release: `1.2.3.4` is one."""
 
@@ -56,7 +59,9 @@ class PatternRedaction:
         for text in texts:
             found = self.find_places(text, without=NOT_IN_NAMES)
             kept.append(
-                self._write(text, found, secret=self._read_secret(), counts=counts) if found else text
+                self._write(text, found, secret=self._read_secret(), counts=counts, is_exact=True)
+                if found
+                else text
             )
         return Replaced(tuple(kept), dict(counts))
 
@@ -70,28 +75,48 @@ class PatternRedaction:
         found = merge_matches(self._search(text, without=without))
         if not found:
             return found
-        return keep_escapes(text, leave_placeholders(text, found))
+        return keep_escapes(text, leave_placeholders(text, found, kinds=self.kinds))
 
     def _search(self, text: str, *, without: frozenset[str]) -> Iterator[Match]:
+        """Looks into the text as it is seen; the user's expressions also into it as it is written."""
+        folded = fold(text)
+        seen = folded.text
         for name, pattern in self._own.items():
             yield from (Match(*found.span(), name) for found in pattern.finditer(text))
-        if _SMALLEST.search(text) is None:
+            if seen != text:
+                yield from (
+                    Match(*folded.find_original(*found.span()), name) for found in pattern.finditer(seen)
+                )
+        if _SMALLEST.search(seen) is None:
             return
         for kind in self._built_in:
             if kind not in without:
-                yield from KINDS[kind](text)
+                for found in KINDS[kind](seen):
+                    yield (
+                        found if seen is text else Match(*folded.find_original(found.start, found.end), kind)
+                    )
 
     def _replace(self, text: str, *, secret: bytes | None, counts: Counter[str]) -> str:
         found = self.find_places(text)
         return self._write(text, found, secret=secret, counts=counts) if found else text
 
-    def _write(self, text: str, found: Iterable[Match], *, secret: bytes | None, counts: Counter[str]) -> str:
+    def _write(
+        self,
+        text: str,
+        found: Iterable[Match],
+        *,
+        secret: bytes | None,
+        counts: Counter[str],
+        is_exact: bool = False,
+    ) -> str:
+        """The text with placeholders; unless exact, those of two spellings of one value are the same."""
         pieces, at = [], 0
         for one in found:
-            pieces += [
-                text[at : one.start],
-                write_placeholder(one.kind, text[one.start : one.end], secret=secret),
-            ]
+            said = text[one.start : one.end]
+            if not is_exact and secret is not None:
+                said = fold(said).text
+                said = strip_gaps(said) if one.kind in NUMBERS else said
+            pieces += [text[at : one.start], write_placeholder(one.kind, said, secret=secret)]
             counts[one.kind] += 1
             at = one.end
         return "".join([*pieces, text[at:]])

@@ -19,6 +19,8 @@ _OTHER_NAMES = frozenset(
 )
 _USER = "user"
 """The name in the bodies of some tools; elsewhere its value is as often what a user said."""
+_USER_OBJECTS = frozenset({"user", "enduser", "account"})
+_ID = "id"
 _UNMISTAKABLE = 8
 """Characters of an id that is replaced inside of longer texts too."""
 _SEPARATORS = re.compile(r"[._-]")
@@ -56,6 +58,8 @@ def hide_users(
         is_id = names_user(name, others=others) or (
             is_body and name == _USER and isinstance(item, str) and not re.search(r"\s", item)
         )
+        if not is_id and _is_user_object(name, item):
+            return {**rewrite(item, how), _ID: ring.hide(str(item[_ID]))}
         return _hide(item, ring) if is_id else None
 
     def is_worth_opening(text: str) -> bool:
@@ -94,6 +98,8 @@ def collect_users(value: Any, *, others: Collection[str] = ()) -> set[str]:  # n
     def note(name: str, item: object) -> None:
         if names_user(name, others=others) and _is_id(item):
             found.add(str(item).strip())
+        elif _is_user_object(name, item) and isinstance(item, dict):
+            found.add(str(item[_ID]).strip())
 
     rewrite(
         value, Rewriting(lambda text: text, named=note, opens=lambda text: _SIGN.search(text) is not None)
@@ -106,8 +112,19 @@ def _hide(item: Any, ring: KeyRing) -> Any:  # noqa: ANN401 - of any shape
     return ring.hide(str(item)) if _is_id(item) else None
 
 
+def _is_user_object(name: str, item: object) -> bool:
+    """True for an object that is a user with an id: `"user": {"id": "u-1"}`."""
+    is_user = _SEPARATORS.sub("", name).lower() in _USER_OBJECTS
+    return is_user and isinstance(item, dict) and _is_id(item.get(_ID))
+
+
+def is_starred(text: str) -> bool:
+    """True for what is left of an id that was starred in bytes: it names nobody."""
+    return bool(text.strip()) and not text.strip().strip("*")
+
+
 def _is_id(item: object) -> bool:
-    return (isinstance(item, str) and bool(item.strip())) or (
+    return (isinstance(item, str) and bool(item.strip()) and not is_starred(item)) or (
         isinstance(item, int) and not isinstance(item, bool)
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from ragsonde.extraction.nesting import NESTING_LEVELS, find_too_deep
 from ragsonde.redaction.credentials import names_secret
-from ragsonde.redaction.placeholders import WITHHELD
+from ragsonde.redaction.placeholders import WITHHELD, is_placeholder
 from ragsonde_schemas.redaction import Replaced, add_counts
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ JSON_ROUNDS = 4
 """So often JSON inside of JSON texts is opened; what is deeper is taken as a text."""
 _CARD_DIGITS = 13
 """Integers of fewer digits name no card."""
+_LONGEST_NUMBER = 40
 _IDS = frozenset({"id", "trace_id", "event_id", "session_id", "record_key", "context_ids"})
 """Keys whose values name something: what differs in them stays different."""
 _SECRET = "[key]"  # noqa: S105 - a placeholder
@@ -54,11 +55,20 @@ def rewrite(value: Any, how: Rewriting, *, rounds: int = JSON_ROUNDS) -> Any:  #
     if isinstance(value, list | tuple):
         items = [rewrite(item, how, rounds=rounds) for item in value]
         return items if isinstance(value, list) else tuple(items)
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10 ** (_CARD_DIGITS - 1):
-        digits = str(value)
-        kept = how.text(digits)
-        return value if kept == digits else kept
-    return value
+    digits = _write_digits(value)
+    if digits is None:
+        return value
+    kept = how.text(digits)
+    return value if kept == digits else kept
+
+
+def _write_digits(value: object) -> str | None:
+    """The digits of a whole number that is long enough to name a card, also of one written as 4.1e15."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not 10 ** (_CARD_DIGITS - 1) <= abs(value) < 10**_LONGEST_NUMBER:
+        return None
+    return str(int(value)) if int(value) == value else None
 
 
 def _rewrite_named(key: object, item: Any, how: Rewriting, *, rounds: int) -> Any:  # noqa: ANN401 - of any shape
@@ -110,7 +120,7 @@ def redact_value(value: Any, redaction: Redaction) -> Replaced[Any]:  # noqa: AN
     def note_secret(name: str, item: object) -> object:
         if "key" not in redaction.kinds or not isinstance(item, str) or not item or not names_secret(name):
             return None
-        if item.startswith(_SECRET[:-1]):
+        if is_placeholder(item, kind="key"):
             return item
         secrets.append(name)
         return _SECRET

@@ -31,6 +31,10 @@ _SETTINGS = {
     "databases": "1",
     "appendonly": "yes",
     "appendfsync": "always",  # a published message is on the disk before the publisher hears of it
+    # consumed messages stay in the file until it is written anew: after a MiB of them at most, and where more
+    # waits in the queues, after as much again
+    "auto-aof-rewrite-min-size": "1mb",
+    "auto-aof-rewrite-percentage": "100",
     "save": "",
     "maxmemory-policy": "noeviction",
     "set-proc-title": "no",  # an orphan is recognised by its command line

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragsonde.storage.earlier_verdicts import read_found, send_search
 from ragsonde.storage.engine import pipelined_transaction
+from ragsonde.storage.erasure import erase_within
 from ragsonde.storage.result_rows import JudgedResult, insert_calls, insert_results, sum_spending
 from ragsonde.storage.text_keeping import ALL_TEXTS, drop_own_texts, insert_texts
 from ragsonde.storage.tombstones import (
     HOLD_OFF,
     Named,
+    is_ahead,
     list_names,
     read_forgotten,
     refuse_trace,
@@ -151,10 +153,11 @@ def admit_trace(
     with pipelined_transaction(engine) as connection:
         connection.execute(HOLD_OFF)
         connection.execute(_LOCK, {"lock": hash_record(key)})
-        asked = _ask_forgotten(connection, trace)
+        asked = _ask_forgotten(connection, trace, now=now)
         stored = _find_revisions(connection, trace)
         if forgotten := read_forgotten(asked):
             refuse_trace(connection, trace.trace_id, app=trace.app, forgotten=forgotten)
+            _erase_earlier(connection, trace, forgotten)
             return Admission(kind="forgotten", key=key, revision=0)
         # a delivery may be an old one come again; what was gathered from spans is what is known by now
         twins = [row for row in stored[:1] if row.counts] if is_newest else stored
@@ -208,7 +211,14 @@ def hash_record(key: TraceKey) -> int:
     return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
 
 
-def _ask_forgotten(connection: Connection[TupleRow], trace: Trace) -> Cursor[TupleRow]:
+def _erase_earlier(connection: Connection[TupleRow], trace: Trace, forgotten: Sequence[str]) -> None:
+    """Takes along what was stored of a trace before anything of it named somebody who was erased."""
+    scopes = [name.split("\x1f")[1] for name in forgotten if not name.startswith(f"{Named.TRACE}\x1f")]
+    if scopes:
+        erase_within(connection, [trace.trace_id], app=None if "all" in scopes else trace.app)
+
+
+def _ask_forgotten(connection: Connection[TupleRow], trace: Trace, *, now: datetime) -> Cursor[TupleRow]:
     values = [
         (kind, value)
         for kind, value in (
@@ -222,7 +232,7 @@ def _ask_forgotten(connection: Connection[TupleRow], trace: Trace) -> Cursor[Tup
         connection,
         list_names(values, app=trace.app),
         occurred_at=trace.occurred_at,
-        is_guessed=trace.occurred_at_guessed,
+        is_guessed=trace.occurred_at_guessed or is_ahead(trace.occurred_at, now=now),
     )
 
 

@@ -22,6 +22,8 @@ from ragsonde.storage.tombstones import Named, Tombstone, await_storing, write_n
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
+    from datetime import date
 
     from psycopg import Connection
     from psycopg.rows import TupleRow
@@ -93,7 +95,7 @@ def count_erasable(engine: Engine, choice: ErasureChoice) -> ErasureCounts:
             counts.update(_count_batch(engine, choice, ids))
     for parked in find_parked_of(engine, choice, trace_ids=seen):
         counts["parked_message"] += len(parked)
-    counts[TRACES] = len(seen)
+    counts[TRACES] = _count_stored(choice, seen, counts)
     return counts
 
 
@@ -122,19 +124,26 @@ def erase(engine: Engine, choice: ErasureChoice, how: Erasing) -> ErasureCounts:
             counts.update(Retries().run(lambda ids=ids: _erase_batch(engine, choice, ids)))  # type: ignore[misc]
             done.update(ids)
             how.on_traces(len(done))
-    counts[TRACES] = len(done)
+    counts[TRACES] = _count_stored(choice, done, counts)
     return counts
+
+
+def _count_stored(choice: ErasureChoice, ids: AbstractSet[str], counts: ErasureCounts) -> int:
+    """How many of the traces were there: one that is named itself need not be, or was under another form."""
+    if choice.trace is None:
+        return len(ids)
+    return int(any(number for table, number in counts.items() if table not in {"parked_message", "suspect"}))
 
 
 def _name_subjects(choice: ErasureChoice, how: Erasing) -> Iterator[Tombstone]:
     """Tombstones of whom is meant, for traces that are not here yet: only for those of the past."""
     moment = _find_moment(choice, how)
-    for kind, values in ((Named.USER, choice.users), (Named.SESSION, (choice.session,))):
-        names = [write_name(kind, value, app=choice.app) for value in values if value is not None]
+    for kind, values in ((Named.USER, choice.users), (Named.SESSION, choice.sessions)):
+        names = [write_name(kind, value, app=choice.app) for value in values]
         if names:
             yield Tombstone(kind, names, moment, how.expires_at)
     if choice.trace is not None:
-        yield _name_traces([choice.trace], choice, how)
+        yield _name_traces(choice.traces, choice, how)
 
 
 def _name_traces(ids: Sequence[str], choice: ErasureChoice, how: Erasing) -> Tombstone:
@@ -161,23 +170,30 @@ def _erase_batch(engine: Engine, choice: ErasureChoice, ids: Sequence[str]) -> E
 
     What he wrote meanwhile is seen by the statements that follow.
     """
-    columns = _list_columns(choice, ids)
-    counts = ErasureCounts()
     with pipelined_transaction(engine) as connection:
-        connection.execute(_LOCK_BACKFILLS)
-        connection.execute(_LOCK_RECORDS, columns)
-        held: list[Sequence[Any]] = []
-        for table, where in _list_conditions():
-            if table in _HOLDING:
-                rows = connection.execute(_write_holding_deletion(table, where), columns).fetchall()
-                counts[table] += len(rows)
-                held += [row for row in rows if row[-1] is not None]
-            else:
-                counts[table] += _count(connection, _write_deletion(table, where), columns)
-        connection.execute(_FORGET_PLACE, columns)
-        # in one order, as others take these locks
-        for judge, *amounts in sorted(held, key=lambda row: (row[0], row[-1])):
-            release(connection, judge, amounts)
+        return erase_within(connection, ids, app=choice.app, before=choice.before)
+
+
+def erase_within(
+    connection: Connection[TupleRow], ids: Sequence[str], *, app: str | None, before: date | None = None
+) -> ErasureCounts:
+    """Erases what is stored of traces, in a transaction of the caller's."""
+    columns = {"ids": list(ids), "app": app, "before": before}
+    counts = ErasureCounts()
+    connection.execute(_LOCK_BACKFILLS)
+    connection.execute(_LOCK_RECORDS, columns)
+    held: list[Sequence[Any]] = []
+    for table, where in _list_conditions():
+        if table in _HOLDING:
+            rows = connection.execute(_write_holding_deletion(table, where), columns).fetchall()
+            counts[table] += len(rows)
+            held += [row for row in rows if row[-1] is not None]
+        else:
+            counts[table] += _count(connection, _write_deletion(table, where), columns)
+    connection.execute(_FORGET_PLACE, columns)
+    # in one order, as others take these locks
+    for judge, *amounts in sorted(held, key=lambda row: (row[0], row[-1])):
+        release(connection, judge, amounts)
     return counts
 
 

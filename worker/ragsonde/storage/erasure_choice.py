@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ragsonde.storage.body_names import read_names
+from ragsonde.decoding.body_names import read_names
 from ragsonde.storage.engine import pipelined_transaction, translating_losses
 from ragsonde.storage.partitions import list_partitions
 
@@ -25,8 +25,9 @@ _PLACE = """(%(app)s::text IS NULL OR app = %(app)s)"""
 _OF_PERSONS = """(%(users)s::text[] IS NULL OR user_id = ANY(%(users)s)
     OR EXISTS (SELECT FROM unnest(%(users)s::text[]) given(id) WHERE position(given.id in metadata::text) > 0
         OR position(given.id in extra::text) > 0))
-  AND (%(session)s::text IS NULL OR session_id = %(session)s
-    OR position(%(session)s in metadata::text) > 0 OR position(%(session)s in extra::text) > 0)"""
+  AND (%(sessions)s::text[] IS NULL OR session_id = ANY(%(sessions)s)
+    OR EXISTS (SELECT FROM unnest(%(sessions)s::text[]) given(id)
+        WHERE position(given.id in metadata::text) > 0 OR position(given.id in extra::text) > 0))"""
 
 _IN_TRACES = f"""
 SELECT trace_id, app, record_key, revision, user_id, session_id,
@@ -38,7 +39,7 @@ ORDER BY trace_id, app, record_key, revision LIMIT %(limit)s
 _IN_CHECKS = f"""
 SELECT DISTINCT trace_id FROM check_set
 WHERE {_PLACE} AND (%(users)s::text[] IS NULL OR user_id = ANY(%(users)s))
-  AND (%(session)s::text IS NULL OR session_id = %(session)s)
+  AND (%(sessions)s::text[] IS NULL OR session_id = ANY(%(sessions)s))
   AND (%(before)s::date IS NULL
        OR coalesce((trace ->> 'occurred_at')::timestamptz, chosen_at) < %(before)s::date)
 """  # noqa: S608  # constants of this file
@@ -63,6 +64,7 @@ class ErasureChoice:
     Attributes:
         user: as the producer writes it.
         stored_users: as it is stored, by every key that was ever used.
+        stored_sessions, stored_traces: as the id is stored where it was redacted.
         app: '' for the unknown one; None for all.
         before: only what occurred before this day (UTC).
     """
@@ -70,7 +72,9 @@ class ErasureChoice:
     user: str | None = None
     stored_users: tuple[str, ...] = ()
     session: str | None = None
+    stored_sessions: tuple[str, ...] = ()
     trace: str | None = None
+    stored_traces: tuple[str, ...] = ()
     app: str | None = None
     before: date | None = None
 
@@ -82,7 +86,21 @@ class ErasureChoice:
     @property
     def users(self) -> tuple[str, ...]:
         """The user in every form that it may have anywhere."""
-        return () if self.user is None else tuple(dict.fromkeys((self.user, *self.stored_users)))
+        return () if self.user is None else _list_forms(self.user, *self.stored_users)
+
+    @property
+    def sessions(self) -> tuple[str, ...]:
+        """The session in every form that it may have anywhere."""
+        return _list_forms(self.session, *self.stored_sessions)
+
+    @property
+    def traces(self) -> tuple[str, ...]:
+        """The trace that is named, in every form that its id may have anywhere."""
+        return _list_forms(self.trace, *self.stored_traces)
+
+
+def _list_forms(*forms: str | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for one in forms if one is not None))
 
 
 def find_traces(engine: Engine, choice: ErasureChoice) -> Iterator[list[str]]:
@@ -94,7 +112,7 @@ def find_traces(engine: Engine, choice: ErasureChoice) -> Iterator[list[str]]:
         DatabaseLostError: Postgres is away; call again.
     """
     if choice.trace is not None:
-        yield [choice.trace]
+        yield list(choice.traces)
         return
     for day in _list_days(engine, before=choice.before):
         yield from _find_stored(engine, choice, day=day)
@@ -129,7 +147,7 @@ def _is_meant(choice: ErasureChoice, user_id: str | None, session_id: str | None
         return True
     names = read_names(rest.encode(errors="replace"))
     is_user = user_id in choice.users or not names.users.isdisjoint(choice.users)
-    is_session = choice.session == session_id or choice.session in names.sessions
+    is_session = session_id in choice.sessions or not names.sessions.isdisjoint(choice.sessions)
     return (choice.user is None or is_user) and (choice.session is None or is_session)
 
 
@@ -144,7 +162,7 @@ def _find_spans(engine: Engine, choice: ErasureChoice) -> Iterator[list[str]]:
     """User and session may be named by different spans of a trace."""
     columns: dict[str, Any] = {
         **_list_columns(choice),
-        "needles": [one.encode() for one in (*choice.users, choice.session) if one is not None],
+        "needles": [one.encode() for one in (*choice.users, *choice.sessions)],
         "after": "",
         "after_span": "",
     }
@@ -156,7 +174,7 @@ def _find_spans(engine: Engine, choice: ErasureChoice) -> Iterator[list[str]]:
             names = read_names(payload)
             if not names.users.isdisjoint(choice.users):
                 of_user.add(trace_id)
-            if choice.session in names.sessions:
+            if not names.sessions.isdisjoint(choice.sessions):
                 of_session.add(trace_id)
         if len(rows) < PAGE_ROWS:
             break
@@ -185,7 +203,7 @@ def _list_columns(choice: ErasureChoice) -> dict[str, Any]:
         "app": choice.app,
         "before": choice.before,
         "users": list(choice.users) or None,
-        "session": choice.session,
+        "sessions": list(choice.sessions) or None,
         "names_persons": choice.names_persons,
         "limit": PAGE_ROWS,
     }

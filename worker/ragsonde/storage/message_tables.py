@@ -17,7 +17,8 @@ class ParkedMessageRow(Tables):
     Attributes:
         replays: how often it was published again.
         replayed_at: when it was last published again; null where it was parked again since.
-        dropped_at: when somebody decided that it is not worth that.
+        dropped_at: when somebody decided that it is not worth that, or when it was parked, of an erased one.
+        names: whom it named when it came; null of what was parked before that was kept.
     """
 
     __tablename__ = "parked_message"
@@ -44,6 +45,7 @@ class ParkedMessageRow(Tables):
     replays: Mapped[int] = mapped_column(server_default="0")
     replayed_at: Mapped[datetime | None]
     dropped_at: Mapped[datetime | None]
+    names: Mapped[dict[str, Any] | None]
 
 
 class SuspectRow(Tables):

@@ -88,7 +88,8 @@ def _take_step(engine: Engine, revision: str, *, patience_seconds: float) -> Non
             held_by = ", ".join(_list_holders(engine)) or "nobody now"
             if time.monotonic() >= ends_at:
                 raise DatabaseLostError(
-                    f"{error}; held by {held_by}; nothing of revision {revision} was changed, migrate again later"
+                    f"{error}; held by {held_by}; nothing of revision {revision} was changed, "
+                    "migrate again later"
                 ) from error
             fields = {"error": str(error), "held_by": held_by, "revision": revision}
             logger.warning("migration_gave_way", extra=fields)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, select
 
-from ragsonde.storage.body_names import read_names
+from ragsonde.decoding.body_names import read_names
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.parking_store import list_parked_columns, name_trace, rebuild_parked
 from ragsonde.storage.tables import ParkedMessageRow
@@ -73,7 +73,11 @@ def _read(
     """A page after the other where bodies have to be looked into, else at once."""
     columns = ParkedMessageRow.__table__.c
     order = columns.id.asc() if is_oldest_first else columns.id.desc()
-    shown = list_parked_columns() if choice.app is None else [*list_parked_columns(), columns.body]
+    shown = (
+        list_parked_columns()
+        if choice.app is None
+        else [*list_parked_columns(), columns.body, columns.content_encoding]
+    )
     query = select(*shown).order_by(order)
     conditions = _list_conditions(choice)
     if choice.app is None:
@@ -88,7 +92,8 @@ def _read(
         ]
         for found in page:
             body: bytes = found.pop("body")
-            if choice.app in read_names(body).apps:
+            encoding: str | None = found.pop("content_encoding")
+            if choice.app in read_names(body, encoding=encoding).apps:
                 yield rebuild_parked(found)
         if len(page) < _PAGE_ROWS:
             return

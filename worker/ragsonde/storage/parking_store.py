@@ -12,13 +12,14 @@ from sqlalchemy import LargeBinary, func, literal, or_, select
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.jsonb import clean_text
 from ragsonde.storage.parked_erasure import empty_envelope, names_forgotten
+from ragsonde.storage.parked_names import list_noted
 from ragsonde.storage.replaying import insert_or_reopen
 from ragsonde.storage.retries import Retries
 from ragsonde.storage.tables import ParkedMessageRow
 from ragsonde.storage.trace_rows import to_utc
 from ragsonde_schemas.envelope import Envelope
 from ragsonde_schemas.errors import ParkReason
-from ragsonde_schemas.history import ParkedMessage
+from ragsonde_schemas.history import ERASED, ParkedMessage
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -33,7 +34,6 @@ logger = logging.getLogger(__name__)
 
 _OTLP_ID_DIGITS = 32
 _MOST_SHOWN = 50
-ERASED = "it names what was erased by `ragsonde forget`: nothing of it is kept"
 
 
 class PostgresParkingStore:
@@ -50,7 +50,7 @@ class PostgresParkingStore:
         One that was replayed and failed for the same reason again waits again: that is True. What somebody
         dropped stays dropped.
 
-        Of one that names what was erased, only that it came is kept.
+        Of one that names what was erased, only that it came is kept, and it does not wait.
 
         Raises:
             DatabaseLostError: it is parked or not; call again.
@@ -60,11 +60,14 @@ class PostgresParkingStore:
         def attempt() -> bool:
             with translating_losses(), self._engine.begin() as connection:
                 driver = cast("psycopg.Connection[TupleRow]", connection.connection.driver_connection)
-                if names_forgotten(driver, envelope):
+                is_erased = names_forgotten(driver, envelope)
+                if is_erased:
                     kept, told, place = empty_envelope(envelope), ERASED, "body"
                 else:
                     kept, told, place = envelope, message, where
                 columns = _list_columns(kept, parked_at=parked_at)
+                # nobody can do anything about it
+                columns["dropped_at"] = parked_at if is_erased else None
                 why = {"reason": reason.value, "message": clean_text(told), "place": clean_text(place)}
                 statement = insert_or_reopen({**columns, **why})
                 return connection.execute(statement).scalar_one_or_none() is not None
@@ -148,7 +151,9 @@ def read_envelope(engine: Engine, *, parked_id: int) -> Envelope | None:
         row = connection.execute(select(table).where(table.c.id == parked_id)).mappings().one_or_none()
     if row is None:
         return None
-    columns: dict[str, Any] = {name: row[name] for name in Envelope.model_fields if name in row}
+    columns: dict[str, Any] = {
+        name: row[name] for name in Envelope.model_fields if name in row and name != "names"
+    }
     return Envelope(**columns)
 
 
@@ -173,6 +178,7 @@ def _list_columns(envelope: Envelope, *, parked_at: datetime) -> dict[str, Any]:
         "parked_at": parked_at,
         "body": envelope.body,
         "body_bytes": envelope.body_bytes,
+        "names": list_noted(envelope.names),
     }
 
 

@@ -45,7 +45,7 @@ UPDATE parked_message SET dropped_at = %(now)s
 WHERE id = ANY(%(ids)s::bigint[]) AND dropped_at IS NULL
 RETURNING id
 """
-_RENEWED = ("place", "message", "queue", "headers", "parked_at", "body", "body_bytes")
+_RENEWED = ("place", "message", "queue", "headers", "parked_at", "body", "body_bytes", "names", "dropped_at")
 
 
 class MessageInHand(NamedTuple):

@@ -8,6 +8,7 @@ is found and erased; whoever comes later sees the tombstone. Nobody who stores e
 from __future__ import annotations
 
 import time
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,6 @@ from ragsonde_schemas.errors import DatabaseLostError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import datetime
 
     from psycopg import Connection, Cursor
     from psycopg.rows import TupleRow
@@ -90,6 +90,7 @@ DELETE FROM tombstone WHERE digest IN (
 RETURNING kind
 """
 
+CLOCKS_DIFFER = timedelta(minutes=1)
 _PAUSE_SECONDS = 0.02
 _LONGEST_WAIT_SECONDS = 60.0
 _ROWS_A_BATCH = 500
@@ -144,6 +145,11 @@ def select_forgotten(
     return connection.execute(_FIND, columns)
 
 
+def is_ahead(moment: datetime, *, now: datetime) -> bool:
+    """True for a time that is still to come by more than clocks differ: whoever gave it has a wrong one."""
+    return moment > now + CLOCKS_DIFFER
+
+
 def read_forgotten(cursor: Cursor[TupleRow]) -> list[str]:
     """The names that were erased."""
     return [name for (name,) in cursor.fetchall()]
@@ -152,7 +158,10 @@ def read_forgotten(cursor: Cursor[TupleRow]) -> list[str]:
 def refuse_trace(
     connection: Connection[TupleRow], trace_id: str, *, app: str, forgotten: Sequence[str]
 ) -> None:
-    """Drops what was gathered of a trace that is not stored, and refuses what comes late and names nobody."""
+    """Drops what was gathered of a trace that is not stored, and refuses what comes late and names nobody.
+
+    What is stored of it already is left to `erasure.erase_within`.
+    """
     connection.execute(_DROP_SPANS, {"trace_id": trace_id})
     connection.execute(_DROP_RECORD, {"trace_id": trace_id})
     for name in forgotten:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.spans import make_span, write_export
-from ragsonde.storage.body_names import read_names
+from ragsonde.decoding.body_names import read_names
 from ragsonde_schemas.user_key import make_user_key
 
 
@@ -76,3 +76,21 @@ def test_any_user_is_found_in_json(user):
     except UnicodeEncodeError:
         return
     assert user in read_names(body).users
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"user": {"id": "Zoë"}, "session": {"id": "ß"}},
+        {"a": json.dumps({"b": json.dumps({"user_id": "Zoë", "session_id": "ß"})})},
+        [{"user_id": "Zoë"}, {"conversation.id": "ß"}],
+    ],
+)
+@pytest.mark.parametrize("end", [None, -1])
+def test_ids_of_any_letters_are_found_as_deep_as_they_stand(value, end):
+    body = json.dumps(value).encode()[:end]
+    names = read_names(body)
+    if end is None:
+        assert (names.users, names.sessions) == ({"Zoë"}, {"ß"})
+    else:
+        assert names.users >= {"Zoë"} or "user" in value
