@@ -155,6 +155,30 @@ def test_contexts_of_one_verdict_share_a_line():
     assert [line for line in told if "level" in line] == ["    contexts 1, 2: level high, relevant, not used"]
 
 
+def test_why_the_contexts_do_not_suffice_is_said_where_the_judge_says_it():
+    trace = make_trace()
+    said = Assessment(essential=(), insufficient=True, reason="no sentence holds enough")
+    told = tell(revise(trace, evaluate(trace, result=make_result(assessment=said))))
+    assert "    the contexts do not suffice to answer: no sentence holds enough" in told
+    told = tell(
+        revise(
+            trace, evaluate(trace, result=make_result(assessment=said.model_copy(update={"reason": None})))
+        )
+    )
+    assert "    the contexts do not suffice to answer" in told
+
+
+def test_scores_of_versions_that_do_not_count_come_last_and_say_so():
+    trace = make_trace()
+    score, unscored = make_outcomes()
+    hidden = (score.model_copy(update={"version": "1+abcdef", "value": 0.2}), unscored)
+    told = tell(revise(trace, evaluate(trace, hidden=hidden)))
+    assert told[-2:] == [
+        "    not shown: context_precision 0.2 of version 1+abcdef",
+        f"    not shown: statement_relevancy error of version {unscored.version}",
+    ]
+
+
 def test_a_fault_that_an_outcome_tells_is_not_told_again():
     trace = make_trace()
     score, unscored = make_outcomes()

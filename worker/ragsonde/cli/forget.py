@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
+from ragsonde.cli.moments import MOMENT_HELP, reading_of
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import count_traces, make_console, make_table, show, show_progress, write_json
@@ -62,7 +63,11 @@ def forget(
     app: Annotated[str | None, typer.Option(help="Only this app's; `default` is the unknown one.")] = None,
     before: Annotated[
         datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], help="Only what occurred before this day (UTC)."),
+        typer.Option(
+            parser=reading_of("--before"),
+            metavar="WHEN",
+            help=f"Only what occurred before that day (UTC): {MOMENT_HELP}.",
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count what would be erased, and do nothing.")

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.api.moments import Shift
-from ragsonde.api.rescoring import covers, find_counting, find_raw, rescore
+from ragsonde.api.rescoring import find_counting, find_raw, rescore
 from ragsonde.cli.shift_table import count_evaluations, describe_shifts, name_stream, print_shifts
 from ragsonde.cli.terminal import make_console, show, write_json
 from ragsonde.plugins import load_formulas
 from ragsonde.scoring.options import suggest
+from ragsonde.scoring.shown_version import covers
 from ragsonde.scoring.table import build_scorers
 from ragsonde.storage.rescored import RescoredEvaluation, store_rescored
 from ragsonde_schemas.errors import InputError

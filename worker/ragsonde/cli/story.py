@@ -133,10 +133,7 @@ def _tell_older(revision: RevisionHistory, newest: RevisionHistory) -> Iterator[
         if line not in known:
             yield Line(f"  {line.text}", line.style)
     for evaluation in revision.evaluations:
-        scores = ", ".join(
-            f"{one.scorer} {f'{one.value:g}' if isinstance(one, Score) else one.status}"
-            for one in evaluation.outcomes
-        )
+        scores = ", ".join(map(_say_number, evaluation.outcomes))
         yield Line(f"    {_name_judge(evaluation)}: {scores or 'nothing scored'}")
 
 
@@ -185,6 +182,8 @@ def _tell_evaluation(evaluation: EvaluationHistory, revision: RevisionHistory) -
     if evaluation.assessment is not None:
         yield from _tell_assessment(evaluation.assessment, evaluation.outcomes)
     yield from told
+    for outcome in evaluation.hidden:
+        yield Line(f"    not shown: {_say_number(outcome)} of version {outcome.version}", "dim")
 
 
 def _tell_runs(evaluation: EvaluationHistory, revision: RevisionHistory) -> list[str]:
@@ -221,7 +220,8 @@ def _tell_assessment(assessment: Assessment, outcomes: Sequence[Outcome]) -> Ite
     for words, alike in numbers.items():
         yield Line(f"    context{'s' if len(alike) > 1 else ''} {', '.join(alike)}: {words}")
     if assessment.insufficient:
-        yield Line("    the contexts do not suffice to answer")
+        reason = f": {assessment.reason}" if assessment.reason else ""
+        yield Line(f"    the contexts do not suffice to answer{reason}")
     for aspect, fault in assessment.faults.items():
         if not any(fault.message in outcome.reason for outcome in outcomes):
             yield Line(f"    {aspect}: {fault.cause}: {fault.message}", "yellow")
@@ -273,6 +273,10 @@ def _tell_parked(message: ParkedMessage) -> Iterator[Line]:
     heading, *lines = tell_parked(message)
     yield Line(heading, "bold")
     yield from map(Line, lines)
+
+
+def _say_number(outcome: Outcome) -> str:
+    return f"{outcome.scorer} {f'{outcome.value:g}' if isinstance(outcome, Score) else outcome.status}"
 
 
 def _say(moment: datetime) -> str:

@@ -15,7 +15,7 @@ import typer
 
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import Connections, find_connections
-from ragsonde.cli.demo_traffic import publish_demo
+from ragsonde.cli.demo_traffic import count_stored, publish_demo
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.free_port import find_free_port
 from ragsonde.cli.live_table import show_live
@@ -252,7 +252,9 @@ def look_on(
             )
             console.print(show(f"{name_command('forget --app demo')} removes them"))
             publisher = threading.Thread(
-                target=publish_demo, args=(connections.broker_url,), kwargs={"stopping": stopping}
+                target=publish_demo,
+                args=(connections.broker_url,),
+                kwargs={"stored": count_stored(engine, now=datetime.now(UTC)), "stopping": stopping},
             )
             publisher.start()
             stack.callback(publisher.join)
