@@ -148,6 +148,18 @@ class TestRescore:
             assert hidden.scorer == "context_relevance"
             assert hidden.version != shown["context_relevance"]
 
+    def test_people_read_the_days_and_of_a_deactivation_only_what_is_shown(self, call, config, capsys):
+        def tell(*options):
+            with pytest.raises(SystemExit):
+                run(["rescore", "--config", config, *options])
+            return capsys.readouterr().out
+
+        day = NOON.strftime("%Y-%m-%d")
+        assert f"5 evaluations rescored, traces of {day} to {day}, no judge asked" in tell()
+        told = tell("--deactivate", "--scorer", "context_relevance")
+        assert told == "context_relevance: shown from now on: the newest version\n"
+        assert call("rescore")[1]["days"] == [day, day]
+
     def test_a_second_run_changes_nothing(self, own_engine, call):
         _, first, _ = call("rescore")
         rows = read_rows(own_engine)

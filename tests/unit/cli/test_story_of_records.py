@@ -147,6 +147,23 @@ def test_scorers_that_share_a_reason_share_a_line():
     assert told[-2] == "    context_precision 8 (good, passed): 1 of 2 contexts is relevant"
 
 
+def test_a_band_is_told_by_the_words_that_tables_have_for_it():
+    trace = make_trace()
+    score, _ = make_outcomes()
+    outcomes = tuple(
+        score.model_copy(update={"scorer": scorer, "band": "mixed"})
+        for scorer in ("essential_context", "context_precision", "mine")
+    )
+    told = tell(
+        revise(trace, evaluate(trace, result=make_result().model_copy(update={"outcomes": outcomes})))
+    )
+    assert [line.partition(":")[0].split(" ", 6)[-1] for line in told[-3:]] == [
+        "(mixed, often ideal, passed)",
+        "(mixed, passed)",
+        "(mixed, passed)",
+    ]
+
+
 def test_contexts_of_one_verdict_share_a_line():
     trace = make_trace()
     alike = {number: ContextVerdict(relevant=True, level=Level.HIGH, used=False) for number in ("1", "2")}

@@ -13,7 +13,15 @@ from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.moments import MOMENT_HELP, reading_of
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import open_database
-from ragsonde.cli.terminal import count_traces, make_console, make_table, show, show_progress, write_json
+from ragsonde.cli.terminal import (
+    count_traces,
+    make_console,
+    make_table,
+    show,
+    show_progress,
+    show_waiting,
+    write_json,
+)
 from ragsonde.private_data import read_given_keys
 from ragsonde.settings import read_settings
 from ragsonde.storage.erasure import TRACES, Erasing, count_erasable, erase
@@ -90,11 +98,12 @@ def forget(
     choice = _read_choice(user=user, session=session, trace=trace, app=app, before=before)
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     with open_database(settings, command="forget") as engine:
-        if user is not None:
-            given = read_given_keys(settings)
-            forms = find_user_id_forms(engine, user, now=datetime.now(UTC), given=given)
-            choice = replace(choice, stored_users=forms)
-        foreseen = count_erasable(engine, choice)
+        with show_waiting("looking what of it is stored"):
+            if user is not None:
+                given = read_given_keys(settings)
+                forms = find_user_id_forms(engine, user, now=datetime.now(UTC), given=given)
+                choice = replace(choice, stored_users=forms)
+            foreseen = count_erasable(engine, choice)
         if dry_run:
             _tell(foreseen, output=output, is_dry=True)
             return
@@ -163,7 +172,11 @@ def _tell(counts: ErasureCounts, *, output: OutputForm, is_dry: bool) -> None:
         for name, count in rows.items():
             table.add_row(name, str(count))
         console.print(table)
-    if not is_dry:
+    if not is_dry and not rows and not traces:
+        console.print(
+            show("nothing of it was stored: docs/how-to/erase-personal-data.md says what is not reached")
+        )
+    elif not is_dry:
         console.print(show("\nnot reached from here:"))
         table = make_table("where", "what is there")
         for where, what in UNREACHABLE.items():

@@ -97,6 +97,7 @@ def rescore(
     with open_database(settings, command="rescore") as engine:
         run = Rescoring(settings=settings, scorers=scorers, active=read_active_versions(engine))
         days = {} if deactivate else count_chosen_days(engine, chosen, takes_all=activate)
+        run.days = (min(days), max(days)) if days else None
         batches = read_evaluations(engine, chosen, days=tuple(days), batch_size=batch)
         total = sum(ceil(count / batch) for count in days.values())
         for evaluations in track(batches, total=total, description="rescoring"):

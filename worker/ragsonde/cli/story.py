@@ -12,6 +12,7 @@ from ragsonde.cli.program import name_command
 from ragsonde.cli.suspicions import describe_suspicions
 from ragsonde.scoring.meanings import STATES
 from ragsonde.scoring.phrases import quote_reasons
+from ragsonde.scoring.table import FORMULAS
 from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.open_record import ClosingReason
 from ragsonde_schemas.score import Score, Unscored
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
     from ragsonde_schemas.trace import Trace
 
 _TEXT_MAX_CHARACTERS = 160
+
+_BAND_WORDS = {
+    (formula.id, band.key): band.words.partition(":")[0] for formula in FORMULAS for band in formula.bands
+}
+"""By scorer and band; an instance of another name is told by the band's key."""
 
 _CLOSINGS = {
     ClosingReason.WHOLE: "one message brought all of it",
@@ -266,7 +272,8 @@ def _tell_outcomes(alike: Sequence[Outcome], assessment: Assessment | None) -> L
         reason = reason.removesuffix(quote_reasons(assessment.contexts))
     if f"{outcome.value:.2f}" == f"{outcome.raw:.2f}":
         reason = reason.removeprefix(f"{outcome.raw:.2f}: ")
-    return Line(f"    {outcome.scorer} {outcome.value:g} ({outcome.band}{passed}): {reason}", "green")
+    words = _BAND_WORDS.get((outcome.scorer, outcome.band), outcome.band)
+    return Line(f"    {outcome.scorer} {outcome.value:g} ({words}{passed}): {reason}", "green")
 
 
 def _tell_parked(message: ParkedMessage) -> Iterator[Line]:

@@ -176,6 +176,8 @@ def plan_processes(settings: Settings, *, config: Path | None, workers: int) -> 
     planned, taken = [], set[int]()
     for plan in list_plans(settings, workers=workers):
         port = find_free_port(plan.host, plan.first_port, taken=taken)
+        if any(one not in taken for one in range(plan.first_port, port)):
+            write_note(f"{plan.name}: port {plan.first_port} is taken, it listens on {port}")
         taken.add(port)
         child = Child(
             plan.name,
