@@ -26,6 +26,7 @@ pytestmark = pytest.mark.chaos
 
 FUZZED, GOOD = (10_000, 1000) if IS_LONG else (1500, 150)
 MOST_GROWTH = 1.2
+PARKED = "SELECT count(*) FROM parked_message WHERE queue = 'ragsonde.traces'"
 NOT_SETTLED = "SELECT count(*) FROM open_record WHERE next_close_at IS NOT NULL"
 NOT_ENDED = "SELECT count(*) FROM evaluation WHERE state IN ('waiting', 'running')"
 
@@ -115,10 +116,12 @@ def assert_good_are_scored_once(deployment):
 
 def assert_each_ended_in_one_place(deployment, worker, fuzzed):
     expected = [expect(one) for one in fuzzed]
+    wanted = {wrap(one.body).message_key for one, its in zip(fuzzed, expected, strict=True) if its.is_parked}
+    # what was received is parked a moment later
+    wait_for(lambda: deployment.count(PARKED) >= len(wanted), seconds=60, what="the parking of the last")
     parked = deployment.query(
         "SELECT message_key, reason, place FROM parked_message WHERE queue = 'ragsonde.traces'"
     )
-    wanted = {wrap(one.body).message_key for one, its in zip(fuzzed, expected, strict=True) if its.is_parked}
     assert {key for key, _, _ in parked} == wanted
     assert len(parked) == len(wanted)
     assert "internal_error" not in {reason for _, reason, _ in parked}
