@@ -18,13 +18,13 @@ $(BIN)/python:
 
 $(VENV)/.run: requirements/run.lock pyproject.toml | $(BIN)/python
 	@echo "installing ragsonde into $(VENV) (a minute or two, once)"
-	@$(PIP) install --require-hashes -r requirements/run.lock
+	@$(BIN)/python deploy/tools/install.py requirements/run.lock
 	@$(PIP) install --no-deps -e .
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.lock pyproject.toml | $(BIN)/python
 	@echo "installing ragsonde and its development tools into $(VENV) (a minute or two, once)"
-	@$(PIP) install --require-hashes -r requirements/dev.lock
+	@$(BIN)/python deploy/tools/install.py requirements/dev.lock
 	@$(PIP) install --no-deps -e .
 	@touch $@ $(VENV)/.run
 
@@ -85,7 +85,8 @@ mutate-rules: $(VENV)/.dev tools  ## faults in the alert rules, one at a time: w
 	@$(BIN)/python tests/benchmarks/rules/mutate_rules.py $(ARGS)
 
 chaos: $(VENV)/.dev  ## kills, restarts, cut networks and a long load; ends with a table, also in build/chaos.md
-	@CHAOS=long CHAOS_REPORT=build/chaos.md $(BIN)/pytest tests/chaos -m chaos -q
+	@CHAOS=long CHAOS_REPORT=build/chaos.md $(BIN)/pytest tests/chaos tests/integration/judging/test_many_faults.py \
+		-m 'chaos or integration' -q
 
 lock: | $(BIN)/python  ## pin all dependencies with hashes again
 	@$(PIP) install 'uv>=0.8,<1'

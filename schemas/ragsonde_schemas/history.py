@@ -90,7 +90,9 @@ class EvaluationHistory(Value):
         tokens_in, tokens_out, cost_usd: of those that were answered; None = not known.
         replies: the calls of all its runs, oldest first, as far as they are still kept.
         assessment: likewise with all calls.
-        outcomes: of all scorers, by name and version.
+        outcomes: of all scorers, by name: of each the version that counts.
+        hidden: of other versions (or all, where a version is active of which there is none), by name and
+            version: they count nowhere.
     """
 
     key: EvaluationKey
@@ -111,6 +113,7 @@ class EvaluationHistory(Value):
     replies: tuple[JudgeCall, ...]
     assessment: Assessment | None
     outcomes: tuple[Outcome, ...]
+    hidden: tuple[Outcome, ...] = ()
     reopened_at: datetime | None = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from enum import StrEnum
 
 from ragsonde_schemas.value import Value
@@ -29,6 +30,9 @@ class Period(StrEnum):
 
     HOUR = "hour"
     DAY = "day"
+
+
+PERIOD_SPANS = {Period.HOUR: timedelta(hours=1), Period.DAY: timedelta(days=1)}
 
 
 class Limit(Value):

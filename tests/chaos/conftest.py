@@ -31,7 +31,7 @@ def pytest_configure(config):
 def pytest_terminal_summary(terminalreporter, config):
     """Prints the table; CHAOS_REPORT names a file that it is written to."""
     report = config.stash.get(REPORT, None)
-    if report is None or not report.faults:
+    if report is None or not (report.faults or report.bad_inputs):
         return
     terminalreporter.section("chaos")
     terminalreporter.write(report.write())

@@ -1,12 +1,11 @@
 """Damaged messages among good ones: the good are scored once, each damaged one ends in one known place.
 
-CHAOS=long sends ten thousand.
+CHAOS=long sends ten thousand; CHAOS_SEED damages them in the same way again.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 from pathlib import Path
@@ -19,15 +18,15 @@ from builders.fuzzed_bodies import DATA, make_fuzzed
 from ragsonde.api.rules import own_rules
 from ragsonde.decoding.table import decode
 from ragsonde_schemas.errors import DecodeError
+from services.chaos_report import IS_LONG, SEED
 from services.plain_amqp import open_channel, publish
 from services.waiting import wait_for
 
 pytestmark = pytest.mark.chaos
 
-IS_LONG = os.environ.get("CHAOS") == "long"
 FUZZED, GOOD = (10_000, 1000) if IS_LONG else (1500, 150)
-SEED = 20261130
 MOST_GROWTH = 1.2
+PARKED = "SELECT count(*) FROM parked_message WHERE queue = 'ragsonde.traces'"
 NOT_SETTLED = "SELECT count(*) FROM open_record WHERE next_close_at IS NOT NULL"
 NOT_ENDED = "SELECT count(*) FROM evaluation WHERE state IN ('waiting', 'running')"
 
@@ -117,10 +116,12 @@ def assert_good_are_scored_once(deployment):
 
 def assert_each_ended_in_one_place(deployment, worker, fuzzed):
     expected = [expect(one) for one in fuzzed]
+    wanted = {wrap(one.body).message_key for one, its in zip(fuzzed, expected, strict=True) if its.is_parked}
+    # what was received is parked a moment later
+    wait_for(lambda: deployment.count(PARKED) >= len(wanted), seconds=60, what="the parking of the last")
     parked = deployment.query(
         "SELECT message_key, reason, place FROM parked_message WHERE queue = 'ragsonde.traces'"
     )
-    wanted = {wrap(one.body).message_key for one, its in zip(fuzzed, expected, strict=True) if its.is_parked}
     assert {key for key, _, _ in parked} == wanted
     assert len(parked) == len(wanted)
     assert "internal_error" not in {reason for _, reason, _ in parked}
@@ -134,7 +135,9 @@ def assert_each_ended_in_one_place(deployment, worker, fuzzed):
     assert sum_series(worker, "parked_total") == deployment.count("SELECT count(*) FROM parked_message")
 
 
-def test_damaged_messages_are_parked_or_stored_and_every_good_one_is_scored_once(rabbitmq_deployment):
+def test_damaged_messages_are_parked_or_stored_and_every_good_one_is_scored_once(
+    rabbitmq_deployment, chaos_report
+):
     deployment, order = rabbitmq_deployment, random.Random(SEED)
     fuzzed = make_fuzzed(FUZZED, order=order)
     for name, seconds in (("QUIET", 1), ("NO_ROOT", 2), ("MAX_WAIT", 20)):
@@ -142,6 +145,7 @@ def test_damaged_messages_are_parked_or_stored_and_every_good_one_is_scored_once
     deployment.start("monitor")
     worker = deployment.start_ready_worker("--threads", "8")
     publish_mixed(deployment, fuzzed, order=order)
+    chaos_report.count_bad_inputs(FUZZED)
 
     def count_received():
         return sum_series(worker, "messages_received_total")

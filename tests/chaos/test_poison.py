@@ -124,7 +124,8 @@ def assert_one_is_parked(deployment, *, queue, trace_ids):
         assert set(publisher.count_messages().values()) == {0}
 
 
-def test_one_that_kills_before_it_is_stored_is_parked_alone(deadly):
+def test_one_that_kills_before_it_is_stored_is_parked_alone(deadly, chaos_report):
+    chaos_report.count_bad_inputs(1)
     deployment = deadly(is_free=True)
     messages = make_with_poison()
     deployment.publish(messages)
@@ -136,7 +137,8 @@ def test_one_that_kills_before_it_is_stored_is_parked_alone(deadly):
     assert deployment.count("SELECT count(*) FROM trace") == TRACES - 1
 
 
-def test_one_whose_evaluation_kills_is_failed_and_parked_alone(deadly):
+def test_one_whose_evaluation_kills_is_failed_and_parked_alone(deadly, chaos_report):
+    chaos_report.count_bad_inputs(1)
     deployment = deadly(is_free=False)
     messages = make_with_poison()
     deployment.start("monitor")
@@ -151,7 +153,8 @@ def test_one_whose_evaluation_kills_is_failed_and_parked_alone(deadly):
     ]
 
 
-def test_one_that_kills_while_its_spans_are_closed_is_parked_alone(deadly):
+def test_one_that_kills_while_its_spans_are_closed_is_parked_alone(deadly, chaos_report):
+    chaos_report.count_bad_inputs(1)
     deployment = deadly(is_free=True)
     deployment.start("monitor")
     with deployment.publisher() as publisher:

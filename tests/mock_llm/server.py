@@ -4,9 +4,9 @@
         ...  # point a judge at api_base=llm.url, model="openai/mock"
         assert llm.counts == {"429": 1, "ok": 1}
 
-As a process of its own: `python -m mock_llm.server --port 8089 --script 429=0.05,500=0.05 --latency 0.2`; it
-prints one JSON line with its url. `GET /stats` tells its counts, `POST /script` with {"script": ...} changes
-what it does from the next call on.
+As a process of its own: `python -m mock_llm.server --port 8089 --script 429=0.05,500=0.05 --latency 0.2`;
+it prints one JSON line with its url, and on standard error one for each call with what it did. `GET /stats`
+tells its counts, `POST /script` with {"script": ...} changes what it does from the next call on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import threading
 from collections import Counter, deque
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from mock_llm.outcomes import Answer, Outcome, answer
 from mock_llm.schedule import Schedule, Script
@@ -59,7 +59,13 @@ class MockLlm:
     """
 
     def __init__(
-        self, script: Script = "ok", *, latency_seconds: float = 0.0, seed: int = 0, port: int = 0
+        self,
+        script: Script = "ok",
+        *,
+        latency_seconds: float = 0.0,
+        seed: int = 0,
+        port: int = 0,
+        output: TextIO | None = None,
     ) -> None:
         self.latency_seconds = latency_seconds
         self.calls: deque[Call] = deque(maxlen=1000)
@@ -68,6 +74,7 @@ class MockLlm:
         self.most_at_once = 0
         self._seed = seed
         self._port = port
+        self._output = output
         self._in_flight = 0
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -84,6 +91,28 @@ class MockLlm:
     def total(self) -> int:
         """How many calls came in."""
         return sum(self.counts.values())
+
+    def tell(self, request: Mapping[str, Any], found: Answer) -> None:
+        """One line about a call on `output`, where there is one."""
+        if self._output is None:
+            return
+        ending = (
+            "hangs"
+            if found.hangs
+            else "breaks"
+            if found.breaks
+            else "trickles"
+            if found.trickles
+            else found.status
+        )
+        line = {
+            "call": self.total,
+            "model": request.get("model"),
+            "answered": ending,
+            "counts": dict(self.counts),
+        }
+        self._output.write(json.dumps(line) + "\n")
+        self._output.flush()
 
     def run_script(self, script: Script) -> None:
         """Does this from the next call on."""
@@ -229,6 +258,7 @@ class _Handler(BaseHTTPRequestHandler):
         found = self.server.llm.respond(
             body, self.connection, authorization, tags=self.headers.get("x-litellm-tags")
         )
+        self.server.llm.tell(body, found)
         if found.hangs or found.breaks:
             self.close_connection = True
             _hang_up(self.connection)
@@ -278,7 +308,13 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
-    with MockLlm(chosen.script, latency_seconds=chosen.latency, seed=chosen.seed, port=chosen.port) as llm:
+    with MockLlm(
+        chosen.script,
+        latency_seconds=chosen.latency,
+        seed=chosen.seed,
+        port=chosen.port,
+        output=sys.stderr,
+    ) as llm:
         sys.stdout.write(json.dumps({"url": llm.url}) + "\n")
         sys.stdout.flush()
         try:

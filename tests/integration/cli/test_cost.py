@@ -18,11 +18,12 @@ from fakes.evaluations import (
     plan_free,
     plan_paid,
 )
-from ragsonde.cli.cost import count_days, estimate_days, show_cost, tell_drops
+from ragsonde.cli.cost import count_days, estimate_days, show_cost, tell_budget, tell_drops
 from ragsonde.cli.main import run
 from ragsonde.storage.costs import DayCost, sum_costs
 from ragsonde.storage.tables import EvaluationRow
 from ragsonde_schemas.evaluation import EvaluationState
+from ragsonde_schemas.spending import Limit, Period, Spent
 from services.stores import PostgresStores
 
 pytestmark = pytest.mark.integration
@@ -133,12 +134,36 @@ def test_today_counts_as_far_as_it_is_over():
 
 
 def test_a_drop_is_told_for_each_of_the_largest_apps():
-    lines = [make_line(a=500, b=10, c=20, d=30), make_line(a=500)]
+    lines = [make_line(a=500, b=210, c=220, d=230), make_line(a=500)]
     first, *rest, more = tell_drops(lines, days=1.0)
     assert first.startswith(f"{PAID}, app a: at this rate a drop of 0.05 after 4.6 days, 0.10 after 1.0 days")
     assert [sentence.partition(":")[0] for sentence in rest] == [f"{PAID}, app d", f"{PAID}, app c"]
     assert more.startswith(f"{PAID}: 1 more")
     assert tell_drops([make_line()], days=1.0) == [f"{PAID}: judged nothing, so no drop would be seen"]
+
+
+def test_of_a_handful_of_traces_no_drop_is_foretold():
+    (sentence,) = tell_drops([make_line(shop=159)], days=1.0)
+    assert sentence.startswith(f"{PAID}, app shop: 159 judged: too little traffic to tell")
+    (sentence,) = tell_drops([make_line(shop=160)], days=1.0)
+    assert "0.20 after 1.0 days" in sentence
+
+
+def test_a_budget_is_told_with_its_limit_the_share_used_what_is_held_and_when_it_begins_anew():
+    limit = Limit(period=Period.DAY, usd=5.0, calls=1000)
+    spent = Spent(usd=1.25, calls=40, reserved_usd=0.03, reserved_calls=2)
+    money, calls = tell_budget(PAID, limit, spent=spent, now=datetime(2026, 12, 31, 13, tzinfo=UTC))
+    assert money == (
+        f"{PAID}: 1.25 of 5 USD this day (25%), 0.03 held by evaluations that run; "
+        "begins anew 2027-01-01 00:00 UTC"
+    )
+    assert calls.startswith(f"{PAID}: 40 of 1,000 calls this day (4%), 2 held")
+    (hourly,) = tell_budget(
+        PAID, Limit(period=Period.HOUR, tokens=0), spent=Spent(), now=datetime(2026, 6, 1, 9, 59, tzinfo=UTC)
+    )
+    assert hourly == (
+        f"{PAID}: 0 of 0 tokens this hour, 0 held by evaluations that run; begins anew 2026-06-01 10:00 UTC"
+    )
 
 
 def test_the_command_prints_lines_for_people_and_for_scripts(database_url, stores, capsys):  # noqa: ARG001
@@ -150,7 +175,8 @@ def test_the_command_prints_lines_for_people_and_for_scripts(database_url, store
 
     shown = cost()
     assert "0.0100 + 1 of unknown price" in shown
-    assert "app shop: at this rate a drop of 0.05 after" in shown
+    assert "app shop: 3 judged: too little traffic to tell" in shown
+    assert cost("--since", "24h") == cost("--days", "2")
     assert "0.0100 + 1" in cost("--app", "shop")
     assert "no judge looked at any trace" in cost("--app", "other")
     (line,) = json.loads(cost("--output", "json"))

@@ -118,6 +118,8 @@ def test_a_dry_run_names_the_tables_and_json_says_the_same(worker, forget):
     assert (code, told["dry_run"], told["traces"], told["rows"]["trace_text"]) == (0, True, 6, 6)
     assert "backups" in told["not_reached"]
     assert worker.count("SELECT count(*) FROM trace") == 6
+    code, said = forget("--user", "nobody-of-that-name", "--yes")
+    assert (code, "nothing of it was stored" in said, "not reached from here" in said) == (0, True, False)
     code, said = forget("--user", X, "--yes", "--output", "json")
     assert (json.loads(said)["rows"], json.loads(said)["dry_run"]) == (told["rows"], False)
 

@@ -12,7 +12,7 @@ from fakes.clock import FakeClock
 from fakes.evaluations import make_result, make_trace, plan_free, plan_paid
 from fakes.traces import make_envelope
 from ragsonde.cli.main import run
-from ragsonde.cli.replaying import NO_KEY, TAKEN, Done, Replays
+from ragsonde.cli.replaying import NO_KEY, TAKEN, Done, Replays, find_returned
 from ragsonde.intake.work_message import wrap_key
 from ragsonde.storage.parked_choice import ParkedChoice, select_parked
 from ragsonde.storage.replaying import holding_parked
@@ -129,6 +129,27 @@ def test_a_message_goes_back_as_it_came_and_one_that_is_not_confirmed_stays(stor
     assert replay(stores, broker) == [(Done.PUBLISHED, "")]
     assert replay(stores, broker) == [(Done.TAKEN, TAKEN)]
     assert broker.again == [envelope]
+
+
+def test_what_is_parked_again_is_found_and_what_is_not_is_not_waited_for_longer(stores, broker):
+    first, second = (
+        make_envelope(b"{").model_copy(update={"message_key": name}) for name in ("again", "gone")
+    )
+    park(stores, first)
+    park(stores, second)
+    ids = [one.id for one in select_parked(stores.engine, ParkedChoice(), is_oldest_first=True)]
+    assert [done for done, _ in replay(stores, broker)] == [Done.PUBLISHED, Done.PUBLISHED]
+    looks = []
+
+    def sleep(seconds):
+        looks.append(seconds)
+        if len(looks) == 2:
+            park(stores, first)
+
+    assert find_returned(stores.engine, ids[:1], seconds=60, sleep=sleep) == ids[:1]
+    assert len(looks) == 2
+    assert find_returned(stores.engine, ids, seconds=0) == ids[:1]
+    assert find_returned(stores.engine, [], seconds=60) == []
 
 
 def test_two_who_replay_at_once_publish_once(stores, broker):

@@ -117,7 +117,8 @@ class TestRescore:
         for trace in TRACES:
             fresh = judge_and_score(trace, scorers=build_scorers(NEW), judge=Recorded())
             (revision,) = read_history(own_engine, trace.trace_id).revisions
-            stored = {(one.scorer, one.version): one for one in revision.evaluations[0].outcomes}
+            told = revision.evaluations[0]
+            stored = {(one.scorer, one.version): one for one in (*told.outcomes, *told.hidden)}
             for outcome in fresh.outcomes:
                 assert stored[outcome.scorer, outcome.version] == outcome
 
@@ -135,6 +136,29 @@ class TestRescore:
         assert (precision["plain"], precision["referenced"]) == ("1:answer", "1:reference")
         call("rescore", "--deactivate")
         assert read_current(own_engine, "context_relevance", "raw") == before
+
+    def test_the_history_of_a_trace_parts_what_counts_from_other_versions(self, own_engine, call):
+        for options in ((), ("--activate",)):
+            call("rescore", *options)
+            (revision,) = read_history(own_engine, "plain").revisions
+            (told,) = revision.evaluations
+            shown = {one.scorer: one.version for one in told.outcomes}
+            assert shown == {name: read_current(own_engine, name)["plain"] for name in OLD}
+            (hidden,) = told.hidden
+            assert hidden.scorer == "context_relevance"
+            assert hidden.version != shown["context_relevance"]
+
+    def test_people_read_the_days_and_of_a_deactivation_only_what_is_shown(self, call, config, capsys):
+        def tell(*options):
+            with pytest.raises(SystemExit):
+                run(["rescore", "--config", config, *options])
+            return capsys.readouterr().out
+
+        day = NOON.strftime("%Y-%m-%d")
+        assert f"5 evaluations rescored, traces of {day} to {day}, no judge asked" in tell()
+        told = tell("--deactivate", "--scorer", "context_relevance")
+        assert told == "context_relevance: shown from now on: the newest version\n"
+        assert call("rescore")[1]["days"] == [day, day]
 
     def test_a_second_run_changes_nothing(self, own_engine, call):
         _, first, _ = call("rescore")

@@ -53,7 +53,10 @@ def test_a_key_is_rotated_and_the_older_one_retired_when_it_is_not_used_any_more
         earlier = long_ago - timedelta(days=1)
         connection.execute(update(UserKeyRow).values(used_from=earlier).where(UserKeyRow.id == oldest["id"]))
     assert "would be erased" in command("retire", oldest["id"], "--dry-run")[1]
-    assert before in command("find", "anna")[1]
+    found = command("find", "anna")[1]
+    assert f"{before}   its pseudonym by key {oldest['id']}" in found
+    assert "anna   the id as it is" in found
+    assert "a pseudonym already" in command("find", before)[1]
     assert command("retire", oldest["id"])[0] == 0
     assert before not in command("find", "anna")[1]
     assert "its pseudonyms find nobody" in command("list")[1]

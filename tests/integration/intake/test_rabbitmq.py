@@ -77,6 +77,9 @@ def test_a_worker_leaves_exactly_the_documented_topology_in_a_fresh_virtual_host
     listed = json.loads(rabbitmqctl("list_connections", "vhost", "--quiet", "--formatter", "json").stdout)
     assert listed.count({"vhost": rabbitmq_deployment.vhost}) == 1
     assert worker.terminate() == 0
+    log = worker.read_log()
+    assert "info worker_stopping" in log
+    assert "(MainProcess)" not in log
 
 
 def test_a_dead_letter_is_parked(rabbitmq_deployment, channel):

@@ -79,10 +79,17 @@ def test_annotated_traces_do_not_come_again(annotate):
 
 
 def test_a_trace_that_was_begun_goes_on_where_it_was_left(annotate):
-    annotate("yhu n")
+    _, out, _ = annotate("yhu n q")
     assert not OUT.exists()
+    assert "4 answers about trace t0 kept: call it again to go on there" in out
     annotate("ln y")
     assert read_lines()[0]["contexts"]["2"] == {"relevant": False, "level": "low", "used": False}
+
+
+def test_the_key_that_was_pressed_is_shown(annotate):
+    _, out, _ = annotate("Yhq")
+    assert [line for line in out.splitlines() if line.startswith("  >")] == ["  > y", "  > h", "  > q"]
+    assert "kept" not in annotate("q", "traces.jsonl", "--out", "other.jsonl")[1]
 
 
 def test_back_takes_an_answer_back(annotate):

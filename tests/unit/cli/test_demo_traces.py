@@ -11,7 +11,7 @@ from fakes.clock import FakeClock
 from fakes.stores import FakeTraceStore
 from ragsonde import evaluate
 from ragsonde.api.traces import read_traces
-from ragsonde.cli.demo_traffic import build_demo_message, read_demo_traces
+from ragsonde.cli.demo_traffic import build_demo_message, describe_adding, read_demo_traces
 from ragsonde_schemas.message import TraceMessage
 
 PACKAGED = files("ragsonde") / "demo" / "traces.jsonl"
@@ -35,6 +35,18 @@ def test_every_line_is_a_valid_message_of_the_app_demo(messages):
     assert {message.app for message in parsed} == {"demo"}
     assert all(message.environment and message.release and message.variant for message in parsed)
     assert all(message.occurred_at is None for message in parsed)
+
+
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        (0, "publishing the demo's 60 traces"),
+        (17, "17 are stored today already and not scored again, the others are added"),
+        (60, "the demo's 60 traces are stored today already and not scored again; `ragsonde forget"),
+    ],
+)
+def test_what_is_told_of_the_demo_is_what_will_be_done(stored, told):
+    assert told in describe_adding(60, stored=stored)
 
 
 def test_the_demo_is_stored_once_a_day_however_often_it_is_published():

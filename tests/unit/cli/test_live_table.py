@@ -5,11 +5,12 @@ import pytest
 from rich.console import Console
 
 from fakes.clock import NOON
-from ragsonde.cli.live_table import build_table, show_live
+from ragsonde.cli.live_table import _count, build_table, show_live
 from ragsonde.scoring.table import build_scorers
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.recent_scores import ScoreSummary
 from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.evaluation import EvaluationState
 
 
 class Stopping:
@@ -81,6 +82,12 @@ def test_at_80_columns_bar_and_judge_are_left_out_and_no_word_is_torn():
     assert any(row.split()[:4] == ["default", "essential_context", "0.10", "54"] for row in rows)
     words = set(" ".join(rows).split())
     assert {"exceeded", "retrieval", "mixed", "mostly", "essential"} <= words
+
+
+def test_a_judge_without_new_evaluations_is_told_as_such():
+    states = {("lexical", EvaluationState.SCORED): 3}
+    assert _count(states, judge="lexical") == "3 scored"
+    assert _count(states, judge="gone") == "scores of earlier evaluations alone"
 
 
 def test_a_wide_table_has_all_columns():

@@ -30,6 +30,21 @@ def call(capsys, *arguments):
     return ended.value.code, ANSI.sub("", out), ANSI.sub("", err)
 
 
+def test_every_command_takes_a_point_in_time_as_a_span_back_and_as_a_day():
+    found = 0
+    for name in COMMANDS:
+        command = load_command(name)
+        context = typer.Context(command)
+        for parameter in command.params:
+            if not {"--since", "--until", "--before"} & set(parameter.opts):
+                continue
+            found += 1
+            for text in ("24h", "7d", "2026-10-01"):
+                value = parameter.process_value(context, text)
+                assert value == text or value.tzinfo is not None, (name, parameter.opts)
+    assert found >= 9
+
+
 def test_help_costs_less_than_half_a_second_of_cpu_and_imports_nothing_heavy():
     code = (
         "import sys\nfrom ragsonde.cli.main import run\n"

@@ -40,6 +40,20 @@ def test_there_is_advice_for_every_reason():
     assert advise(make_message(kept_bytes=3)).endswith(INCOMPLETE)
 
 
+def test_what_is_kept_whole_is_replayed_and_what_is_not_must_be_sent_again():
+    whole = advise(make_message())
+    assert whole.endswith("then replay")
+    assert "send it again" not in whole
+    part = advise(make_message(kept_bytes=3))
+    assert "then replay" not in part
+    assert part.endswith("have its producer send it again")
+
+
+def test_of_a_faulty_record_nothing_is_said_to_be_scored():
+    advice = advise(make_message(reason=ParkReason.INVALID_MESSAGE))
+    assert "with the fault was not stored; others of the message, if it has any, were" in advice
+
+
 @pytest.mark.parametrize(
     ("fields", "state", "told"),
     [

@@ -1,4 +1,5 @@
 import json
+import socket
 
 import pytest
 
@@ -26,6 +27,17 @@ def test_an_address_of_version_4_is_not(tmp_path):
 def test_each_process_has_a_port_of_its_own(tmp_path):
     processes = plan(tmp_path, workers=3)
     assert len({one.url for one in processes}) == len(processes) == 5
+
+
+def test_a_port_that_another_program_has_is_told_and_one_of_ours_is_not(tmp_path, capsys):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        plan(tmp_path, workers=2, RAGSONDE_PORTS__WORKER_METRICS=str(port))
+        assert f"worker-1: port {port} is taken, it listens on" in capsys.readouterr().err
+    plan(tmp_path, workers=2, RAGSONDE_PORTS__WORKER_METRICS=str(port))
+    assert "worker-" not in capsys.readouterr().err
 
 
 def test_the_receiver_says_where_it_takes_traces_and_may_bind_an_address_of_its_own(tmp_path):

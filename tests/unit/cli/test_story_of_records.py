@@ -147,12 +147,53 @@ def test_scorers_that_share_a_reason_share_a_line():
     assert told[-2] == "    context_precision 8 (good, passed): 1 of 2 contexts is relevant"
 
 
+def test_a_band_is_told_by_the_words_that_tables_have_for_it():
+    trace = make_trace()
+    score, _ = make_outcomes()
+    outcomes = tuple(
+        score.model_copy(update={"scorer": scorer, "band": "mixed"})
+        for scorer in ("essential_context", "context_precision", "mine")
+    )
+    told = tell(
+        revise(trace, evaluate(trace, result=make_result().model_copy(update={"outcomes": outcomes})))
+    )
+    assert [line.partition(":")[0].split(" ", 6)[-1] for line in told[-3:]] == [
+        "(mixed, often ideal, passed)",
+        "(mixed, passed)",
+        "(mixed, passed)",
+    ]
+
+
 def test_contexts_of_one_verdict_share_a_line():
     trace = make_trace()
     alike = {number: ContextVerdict(relevant=True, level=Level.HIGH, used=False) for number in ("1", "2")}
     result = make_result(assessment=Assessment(contexts=alike))
     told = tell(revise(trace, evaluate(trace, result=result)))
     assert [line for line in told if "level" in line] == ["    contexts 1, 2: level high, relevant, not used"]
+
+
+def test_why_the_contexts_do_not_suffice_is_said_where_the_judge_says_it():
+    trace = make_trace()
+    said = Assessment(essential=(), insufficient=True, reason="no sentence holds enough")
+    told = tell(revise(trace, evaluate(trace, result=make_result(assessment=said))))
+    assert "    the contexts do not suffice to answer: no sentence holds enough" in told
+    told = tell(
+        revise(
+            trace, evaluate(trace, result=make_result(assessment=said.model_copy(update={"reason": None})))
+        )
+    )
+    assert "    the contexts do not suffice to answer" in told
+
+
+def test_scores_of_versions_that_do_not_count_come_last_and_say_so():
+    trace = make_trace()
+    score, unscored = make_outcomes()
+    hidden = (score.model_copy(update={"version": "1+abcdef", "value": 0.2}), unscored)
+    told = tell(revise(trace, evaluate(trace, hidden=hidden)))
+    assert told[-2:] == [
+        "    not shown: context_precision 0.2 of version 1+abcdef",
+        f"    not shown: statement_relevancy error of version {unscored.version}",
+    ]
 
 
 def test_a_fault_that_an_outcome_tells_is_not_told_again():

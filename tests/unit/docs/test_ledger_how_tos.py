@@ -8,13 +8,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from builders.envelopes import wrap
 from ragsonde.cli.main import load_command
 from ragsonde.cli.parked import MANY
+from ragsonde.decoding.table import decode
 from ragsonde.exposition.series import MONITOR_SERIES, WORKER_SERIES
 from ragsonde.intake.deliveries import KEPT_BYTES_OF_OVERSIZE
 from ragsonde.ledger_jobs import CHECKED_SPAN, LedgerChores
 from ragsonde.settings.fields import RetentionDays
-from ragsonde_schemas.errors import ParkReason
+from ragsonde.storage.parking_store import list_needles
+from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.ledger import MEANINGS, Invariant, MessageEnd
 
 FOLDER = Path(__file__).parents[3] / "docs" / "how-to"
@@ -41,6 +44,31 @@ def test_the_ledger_names_each_invariant_with_its_meaning_and_each_end_of_a_mess
     told = dict(rows)
     for invariant in list(Invariant)[1:9]:
         assert told[f"`{invariant}`"] == MEANINGS[invariant]
+
+
+def test_the_message_that_is_put_on_the_queue_to_try_it_is_parked_and_found(monkeypatch):
+    (code,) = re.findall(r"```python\n(.*?)```", PARKED, re.DOTALL)
+    published = []
+
+    class Publisher:
+        def __init__(self, broker_url):
+            assert broker_url == "amqp://h/"
+
+        def publish_trace(self, body, *, content_type):
+            published.append((body, content_type))
+
+        def close(self):
+            published.append("closed")
+
+    monkeypatch.setenv("RAGSONDE_BROKER_URL", "amqp://h/")
+    monkeypatch.setattr("ragsonde.intake.publisher.Publisher", Publisher)
+    exec(code, {})  # noqa: S102 - the page's own code
+    (body, content_type), end = published
+    assert (content_type, end) == (None, "closed")
+    with pytest.raises(DecodeError) as refused:
+        decode(wrap(body))
+    assert refused.value.reason is ParkReason.INVALID_JSON
+    assert any(needle in body for needle in list_needles("odd-1"))
 
 
 def test_their_series_are_exposed():

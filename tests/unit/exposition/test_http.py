@@ -161,9 +161,11 @@ def test_idle_clients_do_not_keep_a_scraper_out(server, monkeypatch):
             connection.close()
 
 
-def test_the_next_free_port_is_taken(server):
+def test_the_next_free_port_is_taken_and_told(server, caplog):
     with closing(serve("127.0.0.1", server.port, routes={})) as second:
         assert server.port < second.port <= server.port + 100
+        (told,) = caplog.records
+        assert (told.msg, told.asked, told.got) == ("port_taken", server.port, second.port)
 
 
 def test_a_taken_port_is_an_error_that_says_what_to_do(server):

@@ -291,12 +291,15 @@ def test_options_that_let_in_nobody_or_everybody_are_refused(options, problem):
         PageOptions.model_validate(options)
 
 
-def test_the_next_free_port_is_taken(start):
+def test_the_next_free_port_is_taken_and_told(start, caplog):
     first = start()
     port = urlsplit(first.url).port
     second = PageServer(first._server.application, host="127.0.0.1", port=port)
     try:
-        assert urlsplit(second.url).port > port
+        got = urlsplit(second.url).port
+        assert got > port
+        told = [(one.asked, one.got) for one in caplog.records if one.msg == "port_taken"]
+        assert told == [(port, got)]
     finally:
         second.close()
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from fakes.clock import NOON
-from fakes.histories import evaluate, tell
+from fakes.histories import VERDICTS, evaluate, tell
 from fakes.judged_traces import make_trace
 from fakes.watching import FakeWatching
 from ragsonde.page.trace_view import view_trace
@@ -47,6 +47,22 @@ def test_scores_are_shown_with_their_bands():
     precision = next(line for line in evaluation.outcomes if line.scorer == "context_precision")
     assert (precision.value, precision.reads_as) == ("1", "excellent")
     assert "names the battery" not in precision.reason  # it stands beside the context
+
+
+def test_scores_that_do_not_count_stand_apart_with_their_version():
+    trace = make_trace()
+    evaluation = evaluate(trace)
+    old = evaluation.outcomes[0].model_copy(update={"version": "9+abcdef"})
+    page = show(tell(trace, evaluate(trace, hidden=(old,))))
+    assert f"Not shown, and counted nowhere: {old.scorer} {old.value:g} of version 9+abcdef." in page
+    assert "Not shown" not in show(tell(trace, evaluation))
+
+
+def test_why_the_contexts_do_not_suffice_is_said():
+    trace = make_trace()
+    said = VERDICTS.model_copy(update={"insufficient": True, "essential": (), "reason": "none holds enough"})
+    page = show(tell(trace, evaluate(trace, assessment=said)))
+    assert "The contexts do not suffice to answer: none holds enough." in page
 
 
 def test_what_was_not_scored_has_no_value_but_a_cause():

@@ -69,6 +69,17 @@ def test_any_json_keeps_its_shape_and_loses_the_address(value):
         assert kept == value
 
 
+@pytest.mark.parametrize(
+    "body", [b'{"user_id": "%s", "query": "half \\ud83d of it"}', b'{"user_id": "%s"}\n{"a": "\\udc00"}']
+)
+def test_half_a_character_that_json_escapes_stays_escaped(body):
+    kept = protect(body.replace(b"%s", USER.encode())).body
+    assert USER.encode() not in kept
+    assert b"\\ud83d" in kept or b"\\udc00" in kept
+    for line in kept.splitlines():
+        json.loads(line)
+
+
 def test_json_inside_of_a_text_is_opened_and_secrets_are_known_by_their_names():
     given = {"input": json.dumps({"password": "plain", "said": f"line\n{EMAIL}"}), "api-key": "plain", "n": 1}
 

@@ -27,6 +27,21 @@ def test_a_row_tells_value_and_origin():
     assert "judges[0].temperature" not in {row.key for row in rows}
 
 
+def test_what_is_not_written_inside_an_entry_or_a_nested_setting_is_a_default():
+    Path("ragsonde.yaml").write_text(
+        "judges:\n"
+        "  - {name: gpt, kind: litellm, model: openai/gpt-5-mini, sample: 0.5, budget: {usd_per_day: 5}}\n"
+        "extraction: [{match: {app: shop}, app: shop}]\n",
+        encoding="utf-8",
+    )
+    origins = {row.key: row.origin for row in list_rows(read_with_origins(environ={}))}
+    assert origins["judges[0].temperature"] == "default"
+    assert origins["judges[0].budget.calls_per_day"] == "default"
+    for key in ("judges[0].sample", "judges[0].model", "judges[0].budget.usd_per_day"):
+        assert origins[key] == "ragsonde.yaml", key
+    assert {origin for key, origin in origins.items() if key.startswith("extraction[0]")} == {"ragsonde.yaml"}
+
+
 def test_every_option_of_an_llm_judge_has_a_row():
     judges = '[{"name": "gpt", "kind": "litellm", "model": "openai/gpt-5-mini"}]'
 

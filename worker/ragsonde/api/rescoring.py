@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ragsonde.pipeline.judging import choose_wanted
 from ragsonde.scoring.outcomes import fail_all, find_skip, score_all
+from ragsonde.scoring.shown_version import find_shown
 from ragsonde_schemas.assessment import Assessment
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.score import Score, Unscored
@@ -41,16 +42,8 @@ def rescore(stored: StoredEvaluation, *, scorers: Sequence[Scorer]) -> tuple[Out
 
 def find_counting(stored: StoredEvaluation, scorer: str, *, active: str | None) -> Outcome | None:
     """The stored outcome of a scorer that is shown: of the active version, else the newest one."""
-    own = [one for one in stored.outcomes if one.outcome.scorer == scorer]
-    if active is not None:
-        own = [one for one in own if covers(active, one.outcome.version)]
-    newest = max(own, key=lambda one: (one.created_at, one.outcome.version), default=None)
-    return newest.outcome if newest else None
-
-
-def covers(active: str, version: str) -> bool:
-    """True where the active version is this one, or this one without its basis (`1` for `1:answer`)."""
-    return active in (version, version.partition(":")[0])
+    own = [(one.created_at, one.outcome) for one in stored.outcomes if one.outcome.scorer == scorer]
+    return find_shown(own, active=active)
 
 
 def find_raw(outcome: Outcome | None) -> float | None:

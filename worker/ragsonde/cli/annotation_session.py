@@ -102,6 +102,9 @@ class Session:
         while len(given) < len(questions):
             key = self._ask(trace, questions[len(given)], keys)
             if key in (QUIT, END):
+                if given:
+                    answers = "1 answer" if len(given) == 1 else f"{len(given)} answers"
+                    self._tell(f"{answers} about trace {trace.trace_id} kept: call it again to go on there")
                 return None
             if key == SKIP:
                 return 1
@@ -136,6 +139,7 @@ class Session:
             if key in _INTERRUPTS:
                 return QUIT
             if key.casefold() in (*question.keys, SKIP, BACK, QUIT, END):
+                self._tell(f"  > {key.casefold()}", "dim")
                 return key.casefold()
             self._tell(f"  no such key: expected {' '.join([*question.keys, SKIP, BACK, QUIT])}", "yellow")
 

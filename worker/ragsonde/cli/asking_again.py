@@ -87,6 +87,6 @@ def tell_answers(answers: list[Answer]) -> Iterator[Line]:
         if answer.result.calls:
             yield Line(f"    {tell_usage(count_usage(answer.result.calls))}")
         assessment = answer.result.assessment
-        if assessment is not None and assessment.reason:
+        if assessment is not None and assessment.reason and not assessment.insufficient:
             yield Line(f"    {assessment.reason}")
         yield from tell_verdicts(assessment, answer.result.outcomes)

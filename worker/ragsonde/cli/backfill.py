@@ -13,6 +13,7 @@ from ragsonde.cli.backfill_progress import describe_backfill, print_list
 from ragsonde.cli.backfill_start import choose_assignment, choose_kind, choose_range, read_assignments
 from ragsonde.cli.backfill_steering import Action, read_numbers, refuse_words, report_end, start, steer
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
+from ragsonde.cli.moments import MOMENT_HELP, reading_of
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import write_json
@@ -67,10 +68,16 @@ def backfill(
     ] = None,
     environment: Annotated[str | None, typer.Option(help="start: only this environment.")] = None,
     since: Annotated[
-        _Day, typer.Option(formats=["%Y-%m-%d"], help="start: first day; without it the last seven days.")
+        _Day,
+        typer.Option(
+            parser=reading_of("--since"),
+            metavar="WHEN",
+            help=f"start: first day: {MOMENT_HELP}; without it the last seven days.",
+        ),
     ] = None,
     until: Annotated[
-        _Day, typer.Option(formats=["%Y-%m-%d"], help="start: last day; without it today.")
+        _Day,
+        typer.Option(parser=reading_of("--until"), metavar="WHEN", help="start: last day; without it today."),
     ] = None,
     sample: Annotated[
         float, typer.Option(min=0.000_001, max=1, help="start: share of the traces, as sampling draws them.")

@@ -9,17 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
+from ragsonde.cli.moments import MOMENT_HELP, reading_of
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import make_console, make_table, show, track, write_json
 from ragsonde.settings import read_settings
 from ragsonde.storage.costs import sum_costs
+from ragsonde.storage.reservations import begin_period
+from ragsonde.storage.spending import read_spent
 from ragsonde_schemas.app_name import show_app
+from ragsonde_schemas.errors import InputError
+from ragsonde_schemas.spending import PERIOD_SPANS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragsonde.storage.costs import DayCost
+    from ragsonde_schemas.spending import Limit, Spent
 
 EXAMPLES = (
     ("ragsonde cost", "the last seven days, a line a day and judge"),
@@ -31,15 +37,31 @@ TRACES_TO_SEE = {0.05: 4_600, 0.10: 1_000, 0.20: 160}
 """Judged traces after which a drop of the mean is seen, in the median of simulated streams of scores with the
 variance of real ones, at about one false alarm a year: about 5 / (drop - .02)^2."""
 
+FEWEST_TO_TELL = min(TRACES_TO_SEE.values())
+"""With fewer judged not even the largest drop would have been seen, and their rate says little."""
+
 SHOWN_APPS = 3
 """So many apps are told how soon a drop is seen in them: those with the most traces judged."""
+
+_USUAL_DAYS = 7
+_MOST_DAYS = 400
 
 _HEADINGS = ("day", "judge", "traces", "judged", "share", "shed", "calls", "tokens in", "out", "usd")
 
 
 def cost(
     *,
-    days: Annotated[int, typer.Option(min=1, max=400, help="So many days, today included.")] = 7,
+    days: Annotated[
+        int | None, typer.Option(min=1, max=_MOST_DAYS, help="So many days, today included; 7 without it.")
+    ] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(
+            parser=reading_of("--since"),
+            metavar="WHEN",
+            help=f"That day and all since, in place of --days: {MOMENT_HELP}.",
+        ),
+    ] = None,
     judge: Annotated[str | None, typer.Option(help="Only this judge.")] = None,
     app: Annotated[str | None, typer.Option(help="Only this app.")] = None,
     config: ConfigOption = None,
@@ -47,20 +69,73 @@ def cost(
     data_dir: DataDirOption = None,
     output: OutputOption = OutputForm.TABLE,
 ) -> None:
-    """Say what judges cost a day: calls, tokens, money, share judged, how soon a drop is seen."""
+    """Say what judges cost a day: calls, tokens, money, share judged, budgets, how soon a drop is seen."""
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     now = datetime.now(UTC)
+    shown_days = _choose_days(days, since=since, now=now)
     with open_database(settings, command="cost") as engine:
-        dates = [now.date() - timedelta(days=back) for back in reversed(range(days))]
+        dates = [now.date() - timedelta(days=back) for back in reversed(range(shown_days))]
         costs = [
             line
-            for day in track(dates, total=days, description="summing days")
+            for day in track(dates, total=shown_days, description="summing days")
             for line in sum_costs(engine, day=day, judge=judge, app=app)
         ]
-    if output is OutputForm.JSON:
-        write_json([_describe(line) for line in costs])
-    else:
-        _print_table(costs, days=days, now=now)
+        if output is OutputForm.JSON:
+            write_json([_describe(line) for line in costs])
+            return
+        limits = [
+            (one.name, limit)
+            for one in settings.judges
+            if one.budget is not None and judge in {None, one.name}
+            for limit in one.budget.limits
+        ]
+        budgets = [
+            sentence
+            for name, limit in limits
+            for sentence in tell_budget(
+                name, limit, spent=read_spent(engine, name, period=limit.period, now=now), now=now
+            )
+        ]
+    _print_table(costs, days=shown_days, now=now, budgets=budgets)
+
+
+def _choose_days(days: int | None, *, since: datetime | None, now: datetime) -> int:
+    if since is None:
+        return days or _USUAL_DAYS
+    if days is not None:
+        raise InputError("--days and --since: expected one of them")
+    chosen = (now.date() - since.date()).days + 1
+    if not 1 <= chosen <= _MOST_DAYS:
+        raise InputError(f"--since {since.date()}: expected today or one of the {_MOST_DAYS - 1} days before")
+    return chosen
+
+
+def tell_budget(judge: str, limit: Limit, *, spent: Spent, now: datetime) -> list[str]:
+    """How much of a judge's limit is spent and held, and when it begins anew; a sentence for each unit.
+
+    Args:
+        judge: its name.
+        limit: of one period.
+        spent: in the present one.
+        now: lies in it.
+    """
+    ends_at = begin_period(limit.period, now=now) + PERIOD_SPANS[limit.period]
+    figures = (
+        ("USD", limit.usd, spent.usd, spent.reserved_usd),
+        ("calls", limit.calls, spent.calls, spent.reserved_calls),
+        ("tokens", limit.tokens, spent.tokens, spent.reserved_tokens),
+    )
+    return [
+        f"{judge}: {_show_amount(used)} of {_show_amount(most)} {unit} this {limit.period.value}"
+        f"{f' ({used / most:.0%})' if most else ''}, {_show_amount(held)} held by evaluations that run; "
+        f"begins anew {ends_at:%Y-%m-%d %H:%M} UTC"
+        for unit, most, used, held in figures
+        if most is not None
+    ]
+
+
+def _show_amount(amount: float) -> str:
+    return f"{amount:,}" if isinstance(amount, int) else f"{amount:,.4f}".rstrip("0").rstrip(".")
 
 
 def count_days(costs: Sequence[DayCost], *, now: datetime) -> float:
@@ -78,15 +153,17 @@ def _describe(line: DayCost) -> dict[str, Any]:
     return {**line.model_dump(mode="json"), "effective_rate": line.effective_rate}
 
 
-def _print_table(costs: Sequence[DayCost], *, days: int, now: datetime) -> None:
+def _print_table(costs: Sequence[DayCost], *, days: int, now: datetime, budgets: Sequence[str]) -> None:
     console = make_console()
-    if not costs:
+    if costs:
+        table = make_table(*_HEADINGS, right=_HEADINGS[2:])
+        for line in costs:
+            table.add_row(*map(show, _list_cells(line)))
+        console.print(table)
+    else:
         console.print(show(f"no judge looked at any trace in the last {days} days"))
-        return
-    table = make_table(*_HEADINGS, right=_HEADINGS[2:])
-    for line in costs:
-        table.add_row(*map(show, _list_cells(line)))
-    console.print(table)
+    for sentence in budgets:
+        console.print(show(f"budget of {sentence}"))
     for judge in sorted({line.judge for line in costs}):
         own = [line for line in costs if line.judge == judge]
         for sentence in tell_drops(own, days=count_days(own, now=now)):
@@ -106,6 +183,12 @@ def tell_drops(costs: Sequence[DayCost], *, days: float) -> list[str]:
         of_apps.update(line.judged_by_app)
     sentences = []
     for app, judged in of_apps.most_common(SHOWN_APPS):
+        if judged < FEWEST_TO_TELL:
+            sentences.append(
+                f"{judge}, app {show_app(app)}: {judged} judged: too little traffic to tell how soon a drop "
+                "would be seen"
+            )
+            continue
         spans = [
             f"{drop:.2f} after {_show_span(estimate_days(judged, drop=drop, days=days))}"
             for drop in TRACES_TO_SEE

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.cli.terminal import write_note
 from ragsonde.intake.publisher import Publisher
-from ragsonde_schemas.errors import BrokerLostError
+from ragsonde.storage.ledger import count_revisions
+from ragsonde_schemas.errors import BrokerLostError, DatabaseLostError
 from ragsonde_schemas.message import CONTENT_TYPE
 
 if TYPE_CHECKING:
     import threading
 
+    from sqlalchemy import Engine
+
+_APP = "demo"
 _PAUSE_SECONDS = 0.2
 
 
@@ -29,10 +33,38 @@ def build_demo_message(trace: dict[str, Any], *, now: datetime) -> bytes:
     return json.dumps({**trace, "occurred_at": now.isoformat()}, ensure_ascii=False).encode()
 
 
-def publish_demo(broker_url: str, *, stopping: threading.Event) -> None:
-    """Publishes them one after the other until `stopping` is set."""
+def describe_adding(number: int, *, stored: int) -> str:
+    """What publishing the demo's traces will do.
+
+    Args:
+        number: of the traces.
+        stored: how many of them today has already; the same trace is scored once a day.
+    """
+    if not stored:
+        return f"publishing the demo's {number} traces"
+    if stored < number:
+        return (
+            f"publishing the demo's {number} traces: {stored} are stored today already and not scored again, "
+            "the others are added"
+        )
+    return (
+        f"the demo's {number} traces are stored today already and not scored again; `ragsonde forget --app "
+        f"{_APP}` removes them, and the next start adds them anew"
+    )
+
+
+def count_stored(engine: Engine, *, now: datetime) -> int:
+    """How many traces of the demo were stored today (UTC); 0 where Postgres is away."""
+    try:
+        return count_revisions(engine, since=datetime.combine(now.date(), time(), tzinfo=UTC), app=_APP)
+    except DatabaseLostError:
+        return 0
+
+
+def publish_demo(broker_url: str, *, stored: int, stopping: threading.Event) -> None:
+    """Publishes them one after the other until `stopping` is set; `stored`: as for `describe_adding`."""
     traces = read_demo_traces()
-    write_note(f"the demo's {len(traces)} traces are added once a day: those of today are not scored again")
+    write_note(describe_adding(len(traces), stored=stored))
     publisher = Publisher(broker_url)
     try:
         for trace in traces:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
+from ragsonde.cli.moments import MOMENT_HELP, reading_of
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.stored_ids import find_stored_forms
@@ -19,6 +20,7 @@ from ragsonde.cli.terminal import (
     make_table,
     show,
     show_progress,
+    show_waiting,
     write_json,
     write_note,
 )
@@ -75,7 +77,11 @@ def forget(
     app: Annotated[str | None, typer.Option(help="Only this app's; `default` is the unknown one.")] = None,
     before: Annotated[
         datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], help="Only what occurred before this day (UTC)."),
+        typer.Option(
+            parser=reading_of("--before"),
+            metavar="WHEN",
+            help=f"Only what occurred before that day (UTC): {MOMENT_HELP}.",
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count what would be erased, and do nothing.")
@@ -98,15 +104,18 @@ def forget(
     choice = _read_choice(user=user, session=session, trace=trace, app=app, before=before)
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     with open_database(settings, command="forget") as engine:
-        if user is not None:
-            given = read_given_keys(settings)
-            forms = find_user_id_forms(engine, user, now=datetime.now(UTC), given=given)
-            choice = replace(choice, stored_users=forms)
-        if session is not None:
-            choice = replace(choice, stored_sessions=find_stored_forms(engine, session, settings=settings))
-        if trace is not None:
-            choice = replace(choice, stored_traces=find_stored_forms(engine, trace, settings=settings))
-        foreseen = count_erasable(engine, choice)
+        with show_waiting("looking what of it is stored"):
+            if user is not None:
+                given = read_given_keys(settings)
+                forms = find_user_id_forms(engine, user, now=datetime.now(UTC), given=given)
+                choice = replace(choice, stored_users=forms)
+            if session is not None:
+                choice = replace(
+                    choice, stored_sessions=find_stored_forms(engine, session, settings=settings)
+                )
+            if trace is not None:
+                choice = replace(choice, stored_traces=find_stored_forms(engine, trace, settings=settings))
+            foreseen = count_erasable(engine, choice)
         if dry_run:
             _tell(foreseen, output=output, is_dry=True)
             return
@@ -191,7 +200,11 @@ def _tell(counts: ErasureCounts, *, output: OutputForm, is_dry: bool) -> None:
         for name, count in rows.items():
             table.add_row(name, str(count))
         console.print(table)
-    if not is_dry:
+    if not is_dry and not rows and not traces:
+        console.print(
+            show("nothing of it was stored: docs/how-to/erase-personal-data.md says what is not reached")
+        )
+    elif not is_dry:
         console.print(show("\nnot reached from here:"))
         table = make_table("where", "what is there")
         for where, what in UNREACHABLE.items():

@@ -117,7 +117,7 @@ def _print_states(found: Ledger) -> None:
         return
     shown = [state for state in EvaluationState if any(state in counts for counts in found.states.values())]
     names = [state.replace("_", " ") for state in shown]
-    headings = ("judge", *names, "all", "not its judge's")
+    headings = ("judge", *names, "all", "not for it")
     table = make_table(*headings, right=headings[1:])
     for judge, counts in found.states.items():
         total = sum(counts.values())

@@ -175,6 +175,6 @@ def _say_where_to_read(trace_id: str) -> str:
 
 
 def _count(states: Mapping[tuple[str, EvaluationState], int], *, judge: str) -> str:
-    return ", ".join(
-        f"{n} {state.value.replace('_', ' ')}" for (name, state), n in states.items() if name == judge
-    )
+    counts = [f"{n} {state.value.replace('_', ' ')}" for (name, state), n in states.items() if name == judge]
+    # scores of backfills and of judges that are not configured any more have no new evaluation beside them
+    return ", ".join(counts) or "scores of earlier evaluations alone"

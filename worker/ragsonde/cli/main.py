@@ -73,7 +73,7 @@ COMMANDS: dict[str, Row] = {
     ),
     "cost": Row(
         "ragsonde.cli.cost:cost",
-        "Say what judges cost a day: calls, tokens, money, share judged, how soon a drop is seen.",
+        "Say what judges cost a day: calls, tokens, money, share judged, budgets, how soon a drop is seen.",
     ),
     "annotate": Row("ragsonde.cli.annotate:annotate", "Ask you for verdicts about traces, by single keys."),
     "rescore": Row(

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from ragsonde_schemas.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SPAN = re.compile(r"(\d{1,5})\s*(m|h|d|w)")
 _UNITS = {
@@ -37,3 +41,16 @@ def read_moment(text: str, *, option: str, now: datetime) -> datetime:
             f"{option}: found {text!r}, expected how long ago (`24h`, `7d`) or a time (`2026-10-01T12:00`)"
         ) from None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def reading_of(option: str) -> Callable[[str], datetime]:
+    """What Typer reads an option with: a moment, counted back from when it is read.
+
+    Args:
+        option: of the command line, for the error.
+    """
+
+    def read(text: str) -> datetime:
+        return read_moment(text, option=option, now=datetime.now(UTC))
+
+    return read

@@ -19,7 +19,8 @@ from ragsonde.cli.moments import MOMENT_HELP, read_moment
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.parked_advice import INCOMPLETE
 from ragsonde.cli.parked_page import describe_message, describe_parked, print_message, print_parked
-from ragsonde.cli.replaying import Done, Replays
+from ragsonde.cli.program import name_command
+from ragsonde.cli.replaying import Done, Replays, find_returned
 from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import make_console, show, track, write_json, write_note
 from ragsonde.settings import read_settings
@@ -42,6 +43,7 @@ EXAMPLES = (
     ("ragsonde parked show 12", "one of them: why, where, what to do, its first bytes"),
     ("ragsonde parked replay --reason internal_error --dry-run", "what would be published again"),
     ("ragsonde parked replay --reason internal_error --rate 50 --yes", "publish it, 50 a second at most"),
+    ("ragsonde parked replay 12 --wait 10", "one of them; say whether it is parked again"),
     ("ragsonde parked drop --reason invalid_json --until 7d", "junk that is older than a week"),
 )
 MANY = 20
@@ -86,6 +88,15 @@ def parked(
         int | None, typer.Option(min=1, help=f"At most so many; list shows {_LISTED} without it.")
     ] = None,
     rate: Annotated[float | None, typer.Option(min=0.001, help="replay: most messages a second.")] = None,
+    wait: Annotated[
+        float | None,
+        typer.Option(
+            min=0.1,
+            max=600,
+            metavar="SECONDS",
+            help="replay: look for so long whether any is parked again; exit code 1 then.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
     ] = False,
@@ -143,7 +154,15 @@ def parked(
         else:
             _ask(len(messages), action=action, is_agreed=yes)
             if action is Action.REPLAY:
-                _replay(engine, messages, settings=settings, rate=rate, takes_all=takes_all, output=output)
+                _replay(
+                    engine,
+                    messages,
+                    settings=settings,
+                    rate=rate,
+                    wait=wait,
+                    takes_all=takes_all,
+                    output=output,
+                )
             else:
                 _drop(engine, messages, output=output)
 
@@ -218,10 +237,12 @@ def _replay(
     *,
     settings: Settings,
     rate: float | None,
+    wait: float | None,
     takes_all: bool,
     output: OutputForm,
 ) -> None:
     counts: Counter[Done] = Counter()
+    published: list[int] = []
     with ExitStack() as stack:
         publisher = open_publisher(find_broker_url(settings), stack)
         replays = Replays(engine, publisher, queued_seconds=settings.lease_seconds, takes_all=takes_all).run(
@@ -229,14 +250,32 @@ def _replay(
         )
         for one in track(replays, total=len(messages), description="replaying"):
             counts[one.done] += 1
+            if one.done is Done.PUBLISHED:
+                published.append(one.message.id)
             if one.told:
                 write_note(f"message {one.message.id}: {one.done}: {one.told}")
+    returned = [] if wait is None else find_returned(engine, published, seconds=wait)
     if output is OutputForm.JSON:
-        write_json({str(done): counts[done] for done in Done})
+        told = {str(done): counts[done] for done in Done}
+        write_json(told if wait is None else {**told, "parked_again": returned})
     else:
         _say(", ".join(f"{counts[done]} {done}" for done in Done if counts[done] or done is Done.PUBLISHED))
-    if counts[Done.REFUSED]:
+        if published:
+            _say(_tell_outcome(returned, wait=wait))
+    if counts[Done.REFUSED] or returned:
         raise typer.Exit(ExitCode.BELOW)
+
+
+def _tell_outcome(returned: Sequence[int], *, wait: float | None) -> str:
+    if wait is None:
+        return (
+            "what a worker still cannot work on is parked again for the same reason, and back in "
+            f"`{name_command('parked list')}`; --wait SECONDS looks for it here"
+        )
+    if returned:
+        numbers = ", ".join(map(str, returned))
+        return f"{len(returned)} parked again for the same reason within {wait:g} seconds: {numbers}"
+    return f"none parked again for the same reason within {wait:g} seconds"
 
 
 def _drop(engine: Engine, messages: Sequence[ParkedMessage], *, output: OutputForm) -> None:

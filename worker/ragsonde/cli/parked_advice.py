@@ -13,7 +13,7 @@ _PRODUCER = "mend its producer and let it send the message again; drop this one"
 
 ADVICE: dict[ParkReason, str] = {
     ParkReason.EMPTY_BODY: _PRODUCER,
-    ParkReason.OVERSIZE: "raise max_body_bytes or have the producer send less, then let it send it again",
+    ParkReason.OVERSIZE: "have the producer send less, or raise max_body_bytes, then replay",
     ParkReason.INVALID_UTF8: _PRODUCER,
     ParkReason.INVALID_JSON: _PRODUCER,
     ParkReason.INVALID_PROTOBUF: _PRODUCER,
@@ -21,8 +21,9 @@ ADVICE: dict[ParkReason, str] = {
     ParkReason.UNKNOWN_FORMAT: "docs/reference/formats.md says what is read; where a newer version or a "
     "plugin does read it, install that and replay; else drop it",
     ParkReason.UNSUPPORTED_SCHEMA_VERSION: "upgrade ragsonde until it knows this schema, then replay",
-    ParkReason.INVALID_MESSAGE: "what is whole in it was scored; where a mapping or a newer version can "
-    f"read the rest, replay: what was scored is a duplicate; else {_PRODUCER}",
+    ParkReason.INVALID_MESSAGE: "the record or span with the fault was not stored; others of the message, "
+    "if it has any, were. Where a mapping or a newer version can read it, replay: what was stored is a "
+    f"duplicate then; else {_PRODUCER}",
     ParkReason.BAD_TRACE_ID: _PRODUCER,
     ParkReason.OVER_LIMIT: "raise the limit that it names, then replay",
     ParkReason.REPEATED_CRASH: "the process died when it worked on this: find out why (memory, a library) "
@@ -42,7 +43,8 @@ def advise(message: ParkedMessage) -> str:
     """What to do about it."""
     if message.is_erased:
         return NOTHING
-    return ADVICE[message.reason] if message.is_replayable else f"{ADVICE[message.reason]}; {INCOMPLETE}"
+    advice = ADVICE[message.reason]
+    return advice if message.is_replayable else f"{advice.removesuffix(', then replay')}; {INCOMPLETE}"
 
 
 def tell_parked(message: ParkedMessage) -> tuple[str, ...]:

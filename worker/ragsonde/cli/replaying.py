@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from ragsonde.cli.parked_advice import INCOMPLETE
 from ragsonde.intake.topology import BACKFILL, WORK
 from ragsonde.intake.work_message import read_key
+from ragsonde.storage.parked_choice import ParkedChoice, select_parked
 from ragsonde.storage.reopening import Reopening
 from ragsonde.storage.replaying import holding_parked
 from ragsonde_schemas.errors import BrokerLostError
@@ -19,7 +20,7 @@ from ragsonde_schemas.evaluation import EvaluationKey
 from ragsonde_schemas.open_record import OpenRecordKey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sqlalchemy import Engine
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 NO_KEY = "it came on the work queue and is none of our work messages: no worker can read it; drop it"
 NOTHING_KEPT = "whom it names was erased, and nothing of it is kept"
 TAKEN = "it is in other hands, or was replayed or dropped meanwhile"
+
+_LOOK_SECONDS = 0.2
 
 _REFUSED = {
     Reopening.EXPIRED: "its texts have been dropped by retention, so nobody can judge it",
@@ -144,3 +147,25 @@ class Replays:
             # it is due in Postgres: nothing is lost, it only comes later
             return ReplayedMessage(message, Done.PUBLISHED, f"the monitor will bring it to a worker: {error}")
         return ReplayedMessage(message, Done.PUBLISHED)
+
+
+def find_returned(
+    engine: Engine,
+    ids: Sequence[int],
+    *,
+    seconds: float,
+    sleep: Callable[[float], None] = time.sleep,
+) -> list[int]:
+    """Which of the published messages are parked again for the same reason, at the latest after `seconds`.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    ends_at = time.monotonic() + seconds
+    while True:
+        returned = (
+            sorted(one.id for one in select_parked(engine, ParkedChoice(ids=tuple(ids)))) if ids else []
+        )
+        if len(returned) == len(ids) or time.monotonic() >= ends_at:
+            return returned
+        sleep(min(_LOOK_SECONDS, max(0.0, ends_at - time.monotonic())))

@@ -10,6 +10,7 @@ from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.default_days import count_chosen_days
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.meant_evaluations import explain_nothing, read_filter
+from ragsonde.cli.moments import MOMENT_HELP, reading_of
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.rescored_file import rescore_file
 from ragsonde.cli.rescoring_run import Rescoring, list_versions, print_rescoring, select_scorers
@@ -34,7 +35,9 @@ EXAMPLES = (
 _Day = Annotated[
     datetime | None,
     typer.Option(
-        formats=["%Y-%m-%d"], help="Only traces of this day or later; without it the newest seven days."
+        parser=reading_of("--since"),
+        metavar="WHEN",
+        help=f"Only traces of that day or later: {MOMENT_HELP}; without it the newest seven days.",
     ),
 ]
 
@@ -47,7 +50,10 @@ def rescore(
     ] = None,
     since: _Day = None,
     until: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only traces of this day or earlier.")
+        datetime | None,
+        typer.Option(
+            parser=reading_of("--until"), metavar="WHEN", help="Only traces of that day or earlier."
+        ),
     ] = None,
     scorer: Annotated[list[str] | None, typer.Option(help="Only this scorer; repeatable.")] = None,
     activate: Annotated[
@@ -91,6 +97,7 @@ def rescore(
     with open_database(settings, command="rescore") as engine:
         run = Rescoring(settings=settings, scorers=scorers, active=read_active_versions(engine))
         days = {} if deactivate else count_chosen_days(engine, chosen, takes_all=activate)
+        run.days = (min(days), max(days)) if days else None
         batches = read_evaluations(engine, chosen, days=tuple(days), batch_size=batch)
         total = sum(ceil(count / batch) for count in days.values())
         for evaluations in track(batches, total=total, description="rescoring"):

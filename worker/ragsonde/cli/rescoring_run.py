@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.api.moments import Shift
-from ragsonde.api.rescoring import covers, find_counting, find_raw, rescore
+from ragsonde.api.rescoring import find_counting, find_raw, rescore
 from ragsonde.cli.shift_table import count_evaluations, describe_shifts, name_stream, print_shifts
 from ragsonde.cli.terminal import make_console, show, write_json
 from ragsonde.plugins import load_formulas
 from ragsonde.scoring.options import suggest
+from ragsonde.scoring.shown_version import covers
 from ragsonde.scoring.table import build_scorers
 from ragsonde.storage.rescored import RescoredEvaluation, store_rescored
 from ragsonde_schemas.errors import InputError
@@ -19,7 +20,9 @@ from ragsonde_schemas.score import Unscored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import date
 
+    from rich.console import Console
     from sqlalchemy import Engine
 
     from ragsonde.scoring.scorer import Scorer
@@ -46,6 +49,7 @@ class Rescoring:
         streams: by stream, what it changes; judges are never put together.
         new_rows, changed_rows: stored; in a dry run: that would be.
         activated: the versions that are shown from now on; None for the newest.
+        days: the first and the last day with evaluations that are meant; None where no days were read.
     """
 
     settings: Settings
@@ -57,6 +61,7 @@ class Rescoring:
     new_rows: int = 0
     changed_rows: int = 0
     activated: Mapping[str, str | None] = field(default_factory=dict)
+    days: tuple[date, date] | None = None
 
     def take(self, evaluations: Sequence[StoredEvaluation], *, engine: Engine, is_dry: bool) -> None:
         """Rescores a batch and stores it in one transaction.
@@ -146,7 +151,15 @@ def print_rescoring(run: Rescoring, *, is_dry: bool, as_json: bool) -> None:
         write_json(_describe(run, is_dry=is_dry))
         return
     console = make_console()
-    console.print(show(f"{count_evaluations(run.evaluations)} rescored, no judge asked\n", "bold"))
+    if run.evaluations or run.days is not None or not run.activated:
+        _print_counts(run, is_dry=is_dry, console=console)
+    for line in _tell_shown(run):
+        console.print(show(line, "dim"))
+
+
+def _print_counts(run: Rescoring, *, is_dry: bool, console: Console) -> None:
+    when = "" if run.days is None else f", traces of {run.days[0]} to {run.days[1]}"
+    console.print(show(f"{count_evaluations(run.evaluations)} rescored{when}, no judge asked\n", "bold"))
     for label, stream in sorted(run.streams.items()):
         console.print(show(f"judge {label}: {count_evaluations(stream.evaluations)}", "bold"))
         print_shifts(stream.shifts, console=console)
@@ -159,8 +172,6 @@ def print_rescoring(run: Rescoring, *, is_dry: bool, as_json: bool) -> None:
             f"{'would get' if is_dry else 'got'} another value by scale or threshold"
         )
     )
-    for line in _tell_shown(run):
-        console.print(show(line, "dim"))
 
 
 def _tell_shown(run: Rescoring) -> list[str]:
@@ -185,6 +196,7 @@ def _tell_shown(run: Rescoring) -> list[str]:
 def _describe(run: Rescoring, *, is_dry: bool) -> dict[str, Any]:
     return {
         "dry_run": is_dry,
+        "days": run.days,
         "evaluations": run.evaluations,
         "new_rows": run.new_rows,
         "changed_rows": run.changed_rows,

@@ -12,6 +12,7 @@ from ragsonde.cli.program import name_command
 from ragsonde.cli.suspicions import describe_suspicions
 from ragsonde.scoring.meanings import STATES
 from ragsonde.scoring.phrases import quote_reasons
+from ragsonde.scoring.table import FORMULAS
 from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.open_record import ClosingReason
 from ragsonde_schemas.score import Score, Unscored
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
     from ragsonde_schemas.trace import Trace
 
 _TEXT_MAX_CHARACTERS = 160
+
+_BAND_WORDS = {
+    (formula.id, band.key): band.words.partition(":")[0] for formula in FORMULAS for band in formula.bands
+}
+"""By scorer and band; an instance of another name is told by the band's key."""
 
 _CLOSINGS = {
     ClosingReason.WHOLE: "one message brought all of it",
@@ -133,10 +139,7 @@ def _tell_older(revision: RevisionHistory, newest: RevisionHistory) -> Iterator[
         if line not in known:
             yield Line(f"  {line.text}", line.style)
     for evaluation in revision.evaluations:
-        scores = ", ".join(
-            f"{one.scorer} {f'{one.value:g}' if isinstance(one, Score) else one.status}"
-            for one in evaluation.outcomes
-        )
+        scores = ", ".join(map(_say_number, evaluation.outcomes))
         yield Line(f"    {_name_judge(evaluation)}: {scores or 'nothing scored'}")
 
 
@@ -185,6 +188,8 @@ def _tell_evaluation(evaluation: EvaluationHistory, revision: RevisionHistory) -
     if evaluation.assessment is not None:
         yield from _tell_assessment(evaluation.assessment, evaluation.outcomes)
     yield from told
+    for outcome in evaluation.hidden:
+        yield Line(f"    not shown: {_say_number(outcome)} of version {outcome.version}", "dim")
 
 
 def _tell_runs(evaluation: EvaluationHistory, revision: RevisionHistory) -> list[str]:
@@ -221,7 +226,8 @@ def _tell_assessment(assessment: Assessment, outcomes: Sequence[Outcome]) -> Ite
     for words, alike in numbers.items():
         yield Line(f"    context{'s' if len(alike) > 1 else ''} {', '.join(alike)}: {words}")
     if assessment.insufficient:
-        yield Line("    the contexts do not suffice to answer")
+        reason = f": {assessment.reason}" if assessment.reason else ""
+        yield Line(f"    the contexts do not suffice to answer{reason}")
     for aspect, fault in assessment.faults.items():
         if not any(fault.message in outcome.reason for outcome in outcomes):
             yield Line(f"    {aspect}: {fault.cause}: {fault.message}", "yellow")
@@ -266,13 +272,18 @@ def _tell_outcomes(alike: Sequence[Outcome], assessment: Assessment | None) -> L
         reason = reason.removesuffix(quote_reasons(assessment.contexts))
     if f"{outcome.value:.2f}" == f"{outcome.raw:.2f}":
         reason = reason.removeprefix(f"{outcome.raw:.2f}: ")
-    return Line(f"    {outcome.scorer} {outcome.value:g} ({outcome.band}{passed}): {reason}", "green")
+    words = _BAND_WORDS.get((outcome.scorer, outcome.band), outcome.band)
+    return Line(f"    {outcome.scorer} {outcome.value:g} ({words}{passed}): {reason}", "green")
 
 
 def _tell_parked(message: ParkedMessage) -> Iterator[Line]:
     heading, *lines = tell_parked(message)
     yield Line(heading, "bold")
     yield from map(Line, lines)
+
+
+def _say_number(outcome: Outcome) -> str:
+    return f"{outcome.scorer} {f'{outcome.value:g}' if isinstance(outcome, Score) else outcome.status}"
 
 
 def _say(moment: datetime) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -56,9 +57,10 @@ def show(text: str, style: str = "") -> Text:
 
 
 def make_console() -> Console:
-    """Standard output for people; in a pipe wide enough that no cell is cut."""
+    """Standard output for people; in a pipe as wide as COLUMNS says, else so wide that no cell is cut."""
     console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=_PIPE_WIDTH)
+    is_told = os.environ.get("COLUMNS", "").isdigit()
+    return console if console.is_terminal or is_told else Console(highlight=False, width=_PIPE_WIDTH)
 
 
 def make_table(
@@ -121,6 +123,17 @@ def show_progress(description: str, *, total: int) -> Iterator[Callable[[int], N
     with _make_progress(console) as progress:
         task = progress.add_task(description, total=total)
         yield lambda done: progress.update(task, completed=done)
+
+
+@contextmanager
+def show_waiting(description: str) -> Iterator[None]:
+    """A sign of life on standard error while a person watches something that takes seconds."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(description):
+        yield
 
 
 def _make_progress(console: Console) -> Progress:

@@ -15,7 +15,7 @@ import typer
 
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import Connections, find_connections
-from ragsonde.cli.demo_traffic import publish_demo
+from ragsonde.cli.demo_traffic import count_stored, publish_demo
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.free_port import find_free_port
 from ragsonde.cli.live_table import show_live
@@ -176,6 +176,8 @@ def plan_processes(settings: Settings, *, config: Path | None, workers: int) -> 
     planned, taken = [], set[int]()
     for plan in list_plans(settings, workers=workers):
         port = find_free_port(plan.host, plan.first_port, taken=taken)
+        if any(one not in taken for one in range(plan.first_port, port)):
+            write_note(f"{plan.name}: port {plan.first_port} is taken, it listens on {port}")
         taken.add(port)
         child = Child(
             plan.name,
@@ -252,7 +254,9 @@ def look_on(
             )
             console.print(show(f"{name_command('forget --app demo')} removes them"))
             publisher = threading.Thread(
-                target=publish_demo, args=(connections.broker_url,), kwargs={"stopping": stopping}
+                target=publish_demo,
+                args=(connections.broker_url,),
+                kwargs={"stored": count_stored(engine, now=datetime.now(UTC)), "stopping": stopping},
             )
             publisher.start()
             stack.callback(publisher.join)

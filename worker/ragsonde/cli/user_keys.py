@@ -132,7 +132,17 @@ def _find(engine: Engine, user_id: str, *, given: Sequence[bytes], now: datetime
         write_json({"forms": list(forms)})
         return
     for form in forms:
-        make_console().print(show(form), soft_wrap=True)
+        told = describe_form(form, user_id, is_alone=len(forms) == 1)
+        make_console().print(show(f"{form}   {told}"), soft_wrap=True)
+
+
+def describe_form(form: str, user_id: str, *, is_alone: bool) -> str:
+    """What one of the forms of a user's id is; `is_alone`: there is no other."""
+    if form != user_id.strip():
+        return f"its pseudonym by key {form.partition(':')[0]}"
+    if is_alone:
+        return "a pseudonym already: it stands for itself alone"
+    return "the id as it is: so it is stored where it came before there were keys"
 
 
 def _rotate(engine: Engine, *, given: Sequence[bytes], now: datetime, is_dry: bool) -> None:

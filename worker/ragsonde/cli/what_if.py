@@ -13,6 +13,7 @@ from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.default_days import count_chosen_days
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.meant_evaluations import explain_nothing, read_filter
+from ragsonde.cli.moments import MOMENT_HELP, reading_of
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.rescored_file import read_judged
 from ragsonde.cli.rescoring_run import select_scorers
@@ -55,11 +56,16 @@ def whatif(
     since: Annotated[
         datetime | None,
         typer.Option(
-            formats=["%Y-%m-%d"], help="Only traces of this day or later; else the newest seven days."
+            parser=reading_of("--since"),
+            metavar="WHEN",
+            help=f"Only traces of that day or later: {MOMENT_HELP}; else the newest seven days.",
         ),
     ] = None,
     until: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only traces of this day or earlier.")
+        datetime | None,
+        typer.Option(
+            parser=reading_of("--until"), metavar="WHEN", help="Only traces of that day or earlier."
+        ),
     ] = None,
     scorer: Annotated[list[str] | None, typer.Option(help="Only this scorer; repeatable.")] = None,
     file: Annotated[

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from celery import signals
+from celery.apps import worker as celery_worker_program
 from celery.exceptions import SecurityWarning
 
 from ragsonde.bootstrap import build_worker
@@ -154,6 +155,7 @@ def consume(parts: WorkerParts) -> int:
         """Celery sets up logging unless somebody else says that he does."""
 
     def note_stopping(**_: object) -> None:
+        logger.info("worker_stopping")
         parts.app.conf.ragsonde_consumption.on_stopping()
         parts.stopping.set()
 
@@ -166,6 +168,8 @@ def consume(parts: WorkerParts) -> int:
         """Only now are Celery's own handlers in place."""
         signal.signal(signal.SIGQUIT, end_at_once)
 
+    # it writes `worker: Warm shutdown` past all logging: the event says so
+    celery_worker_program.safe_say = lambda *_, **__: None
     signals.setup_logging.connect(leave_logging_alone)
     signals.worker_ready.connect(take_sigquit)
     signals.worker_shutting_down.connect(note_stopping)

@@ -111,12 +111,21 @@ def serve(
     last = min(port + _PORTS_TRIED, _HIGHEST_PORT + 1) if search_free_port and port else port + 1
     for candidate in range(port, last):
         try:
-            return HttpServer(_Server(host, candidate, routes=routes, read_token=read_token))
+            server = HttpServer(_Server(host, candidate, routes=routes, read_token=read_token))
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise SetupError(f"cannot listen on {host} port {candidate}: {error.strerror}") from error
+        else:
+            note_port(host, asked=port, got=server.port)
+            return server
     tried = f"port {port} is" if last == port + 1 else f"ports {port} to {last - 1} are"
     raise SetupError(f"{tried} taken on {host}: stop what listens there, or set another under ports:")
+
+
+def note_port(host: str, *, asked: int, got: int) -> None:
+    """Warns where the port that was asked for was taken: who scrapes it, scrapes somebody else."""
+    if asked not in {0, got}:
+        logger.warning("port_taken", extra={"host": host, "asked": asked, "got": got})
 
 
 def _is_loopback(host: str) -> bool:

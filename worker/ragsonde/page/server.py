@@ -104,6 +104,8 @@ def _bind_first_free(host: str, port: int) -> socket.socket:
             if error.errno != errno.EADDRINUSE:
                 raise SetupError(f"cannot listen on {host} port {candidate}: {error.strerror}") from error
         else:
+            if candidate != port:
+                logger.warning("port_taken", extra={"host": host, "asked": port, "got": candidate})
             return bound
     tried = f"ports {port} to {last - 1} are" if last - port > 1 else f"port {port} is"
     raise SetupError(f"{tried} taken on {host}: stop what listens there, or set another under ports:")

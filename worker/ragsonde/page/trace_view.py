@@ -42,11 +42,13 @@ class EvaluationView:
     Attributes:
         judge: its name and fingerprint.
         facts: state, cause, cost, in words.
+        hidden: scores of other versions than those that count, in words.
     """
 
     judge: str
     facts: tuple[str, ...]
     outcomes: tuple[OutcomeLine, ...]
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +179,13 @@ def _view_evaluation(evaluation: EvaluationHistory, *, scorers: Mapping[str, Sco
         outcomes=tuple(
             _view_outcome(one, scorers.get(one.scorer), assessment=assessment) for one in evaluation.outcomes
         ),
+        hidden=tuple(_describe_hidden(one) for one in evaluation.hidden),
     )
+
+
+def _describe_hidden(outcome: Outcome) -> str:
+    value = f"{outcome.value:g}" if isinstance(outcome, Score) else outcome.status
+    return f"{outcome.scorer} {value} of version {outcome.version}"
 
 
 def _view_outcome(outcome: Outcome, scorer: Scorer | None, *, assessment: Assessment | None) -> OutcomeLine:

@@ -91,7 +91,8 @@ def _protect_plain(body: bytes, privacy: Privacy, *, is_whole: bool) -> tuple[by
     text = _read_text(body, is_whole=is_whole)
     if text is not None:
         kept, counts = _protect_text(text, privacy)
-        return kept.encode(), counts
+        # half a character that JSON escapes cannot be encoded, and is written as JSON escapes it
+        return kept.encode(errors="backslashreplace"), counts
     if body[:1] != bytes((PROTOBUF_FIRST_BYTE,)):
         raise _UnreadableError
     return _protect_bytes(body, privacy)

@@ -6,12 +6,12 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
 from ragsonde.judging.options import JudgeKind
 from ragsonde.settings.draft import flatten
 from ragsonde.settings.fields import OF_ONE_PROCESS, SECRET_URLS, Settings
-from ragsonde.settings.origin import join_path
+from ragsonde.settings.origin import DEFAULT, join_path
 from ragsonde.settings.secrets import HIDDEN, hide_password
 
 if TYPE_CHECKING:
@@ -42,8 +42,25 @@ def list_rows(reading: Reading) -> list[SettingRow]:
     for path, value in flatten(show_values(reading.settings)):
         if path[0] == "judges" and not _is_telling(reading.settings, path=path):
             continue
-        rows.append(SettingRow(join_path(path), value, str(reading.find_origin(path))))
+        origin = reading.find_origin(path) if _is_given(reading.settings, path=path) else DEFAULT
+        rows.append(SettingRow(join_path(path), value, str(origin)))
     return rows
+
+
+def _is_given(settings: Settings, *, path: KeyPath) -> bool:
+    """False where a part of what was written (an entry of a list, a nested setting) has its default."""
+    node: object = settings
+    for part in path:
+        if isinstance(node, BaseModel):
+            name = str(part)
+            if node is not settings and name in type(node).model_fields and name not in node.model_fields_set:
+                return False
+            node = getattr(node, name, None)
+        elif isinstance(node, dict):
+            node = node.get(part)
+        elif isinstance(node, list | tuple) and isinstance(part, int):
+            node = node[part]
+    return True
 
 
 def _is_telling(settings: Settings, *, path: KeyPath) -> bool:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, func, select
 
+from ragsonde.scoring.shown_version import find_shown
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.gathered_spans import find_gathered_spans
 from ragsonde.storage.parking_store import find_parked
+from ragsonde.storage.rescored import read_active_versions
 from ragsonde.storage.result_rows import rebuild_assessment, rebuild_call, rebuild_outcome
 from ragsonde.storage.tables import (
     EVALUATION_KEY,
@@ -56,10 +58,11 @@ def read_history(engine: Engine, trace_id: str, *, app: str | None = None) -> Tr
     Raises:
         DatabaseLostError: Postgres is away.
     """
+    active = read_active_versions(engine)
     with translating_losses(), engine.connect() as connection:
         rows = _read(connection, TraceRow, trace_id, app=app)
         texts = _by_key(_read(connection, TraceTextRow, trace_id, app=app), REVISION_KEY)
-        evaluations = _read_evaluations(connection, trace_id, app=app)
+        evaluations = _read_evaluations(connection, trace_id, app=app, active=active)
         spans = find_gathered_spans(connection, trace_id)
     return TraceHistory(
         trace_id=trace_id,
@@ -103,7 +106,7 @@ def find_similar_ids(
 
 
 def _read_evaluations(
-    connection: Connection, trace_id: str, *, app: str | None
+    connection: Connection, trace_id: str, *, app: str | None, active: Mapping[str, str]
 ) -> Mapping[tuple[Any, ...], list[EvaluationHistory]]:
     assessments = _by_key(_read(connection, AssessmentRow, trace_id, app=app), EVALUATION_KEY)
     replies = _by_key(_read(connection, JudgeReplyRow, trace_id, app=app), EVALUATION_KEY)
@@ -113,9 +116,28 @@ def _read_evaluations(
         key = _pick(row, EVALUATION_KEY)
         calls = tuple(rebuild_call(reply) for reply in replies[key])
         assessment = next((rebuild_assessment(verdicts, calls) for verdicts in assessments[key]), None)
-        outcomes = tuple(rebuild_outcome(score) for score in scores[key])
-        found[_pick(row, REVISION_KEY)].append(_build_evaluation(row, calls, assessment, outcomes))
+        shown, hidden = _part_versions(scores[key], active=active)
+        evaluation = _build_evaluation(row, calls, assessment)
+        found[_pick(row, REVISION_KEY)].append(
+            evaluation.model_copy(update={"outcomes": shown, "hidden": hidden})
+        )
     return found
+
+
+def _part_versions(
+    rows: Sequence[Row], *, active: Mapping[str, str]
+) -> tuple[tuple[Outcome, ...], tuple[Outcome, ...]]:
+    """The outcomes that count, and those of other versions."""
+    by_scorer: dict[str, list[tuple[datetime, Outcome]]] = defaultdict(list)
+    for row in rows:
+        by_scorer[row["scorer"]].append((row["created_at"], rebuild_outcome(row)))
+    shown: list[Outcome] = []
+    hidden: list[Outcome] = []
+    for scorer, versions in by_scorer.items():
+        counting = find_shown(versions, active=active.get(scorer))
+        shown += [] if counting is None else [counting]
+        hidden += [outcome for _, outcome in versions if outcome is not counting]
+    return tuple(shown), tuple(hidden)
 
 
 def _read(connection: Connection, table: type[Tables], trace_id: str, *, app: str | None) -> list[Row]:
@@ -157,7 +179,7 @@ def _build_revision(
 
 
 def _build_evaluation(
-    row: Row, calls: tuple[JudgeCall, ...], assessment: Assessment | None, outcomes: tuple[Outcome, ...]
+    row: Row, calls: tuple[JudgeCall, ...], assessment: Assessment | None
 ) -> EvaluationHistory:
     moments = ("created_at", "finished_at", "next_attempt_at", "lease_until", "reopened_at")
     numbers = ("attempts", "starts", "unfinished_starts", "calls", "tokens_in", "tokens_out")
@@ -175,7 +197,7 @@ def _build_evaluation(
         ),
         replies=calls,
         assessment=assessment,
-        outcomes=outcomes,
+        outcomes=(),
     )
 
 

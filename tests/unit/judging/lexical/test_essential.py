@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragsonde.judging.lexical.essential import Candidate, pick_essential
+from ragsonde.judging.lexical.essential import Candidate, explain_insufficient, pick_essential
 
 TARGETS = {"tower": 1.0, "complet": 1.0, "1889": 1.0, "march": 1.0}
 
@@ -40,6 +40,13 @@ def test_five_sentences_at_most_even_where_more_would_add():
 def test_below_the_cut_off_the_contexts_do_not_suffice():
     assert pick_essential([candidate("1.1", 0.29, "tower")], targets=TARGETS, sufficient=0.3) is None
     assert pick_essential([], targets=TARGETS, sufficient=0.3) is None
+
+
+def test_why_they_do_not_suffice_names_the_best_sentence_and_what_is_needed():
+    candidates = [candidate("1.1", 0.1, "tower"), candidate("2.3", 0.27, "tower")]
+    told = explain_insufficient(candidates, sufficient=0.29)
+    assert "the best, 2.3, reaches 0.27 of the 0.29" in told
+    assert explain_insufficient([], sufficient=0.29) == "the contexts hold no sentence"
 
 
 @given(

@@ -128,6 +128,7 @@ def test_contexts_about_something_else_do_not_suffice(judge, make_trace, languag
     query, answer, _, near, far = QUESTIONS[language]
     assessment = judge.assess(make_trace(query, [near, far], answer=answer), ALL)
     assert assessment.insufficient is True
+    assert "sentence by sentence, and none holds enough" in assessment.reason
     assert assessment.essential == ()
     assert assessment.relevant_sentences == ()
     assert not any(verdict.relevant or verdict.used for verdict in assessment.contexts.values())

@@ -57,3 +57,17 @@ def pick_essential(
         open_words -= picked[-1].words
     numbers = {candidate.number for candidate in picked}
     return tuple(candidate.number for candidate in candidates if candidate.number in numbers)
+
+
+def explain_insufficient(candidates: Sequence[Candidate], *, sufficient: float) -> str:
+    """Why they do not suffice, in words.
+
+    Args: as for `pick_essential`.
+    """
+    best = max(candidates, key=lambda candidate: candidate.probability, default=None)
+    if best is None:
+        return "the contexts hold no sentence"
+    return (
+        "words are compared sentence by sentence, and none holds enough of those of question and answer: the "
+        f"best, {best.number}, reaches {best.probability:.2f} of the {sufficient:.2f} that are needed"
+    )

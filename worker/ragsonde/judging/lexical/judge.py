@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragsonde.judging.fingerprint import compute_fingerprint
 from ragsonde.judging.lexical.case import read_case
-from ragsonde.judging.lexical.essential import Candidate, pick_essential
+from ragsonde.judging.lexical.essential import Candidate, explain_insufficient, pick_essential
 from ragsonde.judging.lexical.grounding import find_ungrounded
 from ragsonde.judging.lexical.heads import load_weights
 from ragsonde.judging.lexical.languages import guess_language, name_pair
@@ -59,13 +59,20 @@ class LexicalJudge:
         """
         case = read_case(trace, weights=self._weights)
         pair = _find_unsupported_pair(case)
+        reasons = [f"question and contexts differ in language ({pair}): words cannot tell"] if pair else []
         verdicts: dict[str, Any] = {}
         if aspects & PER_CONTEXT:
             verdicts["contexts"] = judge_contexts(case, aspects=aspects, weights=self._weights)
         if Aspect.ESSENTIAL in aspects:
-            essential = _pick_essential(case, weights=self._weights)
+            candidates, needed = (
+                _list_candidates(case),
+                self._weights.cut_offs.sufficient[case.answer is not None],
+            )
+            essential = pick_essential(candidates, targets=_weigh_targets(case), sufficient=needed)
             verdicts["essential"] = essential or ()
             verdicts["insufficient"] = essential is None
+            if essential is None:
+                reasons.append(explain_insufficient(candidates, sufficient=needed))
         if Aspect.RELEVANT_SENTENCES in aspects:
             verdicts["relevant_sentences"] = _list_relevant_sentences(case, weights=self._weights)
         return Assessment(
@@ -73,24 +80,25 @@ class LexicalJudge:
             head=case.head,
             abstained=case.has_abstained,
             notes={**_note(case), "unsupported_language_pair": pair},
-            reason=pair and f"question and contexts differ in language ({pair}): words cannot tell",
+            reason="; ".join(reasons) or None,
         )
 
 
-def _pick_essential(case: Case, *, weights: Weights) -> tuple[str, ...] | None:
-    candidates = [
+def _list_candidates(case: Case) -> list[Candidate]:
+    return [
         Candidate(sentence.number, probability, words)
         for context, reading, evidence in zip(case.contexts, case.readings, case.evidence, strict=True)
         for sentence, probability, words in zip(
             context.sentences, evidence.sentences, reading.sentences, strict=False
         )
     ]
+
+
+def _weigh_targets(case: Case) -> dict[str, float]:
     targets: dict[str, float] = {}
     for probe in (*case.questions, case.answer):
         targets |= probe.weights if probe else {}
-    return pick_essential(
-        candidates, targets=targets, sufficient=weights.cut_offs.sufficient[case.answer is not None]
-    )
+    return targets
 
 
 def _list_relevant_sentences(case: Case, *, weights: Weights) -> tuple[str, ...]:
