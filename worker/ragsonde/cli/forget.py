@@ -114,7 +114,8 @@ def forget(
                     choice, stored_sessions=find_stored_forms(engine, session, settings=settings)
                 )
             if trace is not None:
-                choice = replace(choice, stored_traces=find_stored_forms(engine, trace, settings=settings))
+                forms = find_stored_forms(engine, trace, settings=settings)
+                choice = replace(choice, stored_traces=forms)
             foreseen = count_erasable(engine, choice)
         if dry_run:
             _tell(foreseen, output=output, is_dry=True)

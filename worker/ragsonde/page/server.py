@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import socket
 from contextlib import suppress
 from threading import Thread
@@ -16,6 +17,8 @@ from ragsonde_schemas.errors import SetupError
 
 if TYPE_CHECKING:
     from ragsonde.page.application import PageApplication
+
+logger = logging.getLogger(__name__)
 
 THREADS = 8
 CONNECTIONS = 200
