@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.trace import EvaluationWish, TraceKey
 from ragsonde_schemas.value import Value
@@ -38,6 +39,10 @@ class BackfillRequest(Value):
         rate_per_second: evaluations begun in a second, at most.
         most_calls, most_usd: of a judge that costs; None = the judge's budget alone bounds it.
         most_traces: at most so many evaluations.
+        only_failed: evaluations that ended as failed are begun anew, and nothing else.
+        cause: of these only those that failed with it.
+        scorer: evaluations that the judge made without this scorer get its score beside the others, and
+            nothing else.
     """
 
     judge: str | None
@@ -51,6 +56,9 @@ class BackfillRequest(Value):
     most_traces: int | None = Field(default=None, ge=1)
     most_calls: int | None = Field(default=None, ge=1)
     most_usd: float | None = Field(default=None, gt=0)
+    only_failed: bool = False
+    cause: Cause | None = None
+    scorer: str | None = None
 
 
 class Tally(Value):
@@ -123,6 +131,8 @@ class Candidate(Value):
     Attributes:
         wish: what its message asked for.
         state: of the evaluation by the backfill's judge and fingerprint; None where there is none.
+        cause: what it ended with, where it has no score.
+        has_score: the backfill's scorer has an outcome there, and no error.
         has_texts: retention has not dropped them.
         counts: it is the revision that counts: no newer one, and not withdrawn.
     """
@@ -135,5 +145,7 @@ class Candidate(Value):
     wish: EvaluationWish
     sampling_probability: float
     state: EvaluationState | None
+    cause: Cause | None = None
+    has_score: bool = False
     has_texts: bool
     counts: bool

@@ -48,6 +48,14 @@ LEFT_OUT: dict[EvaluationState, frozenset[EvaluationState]] = {
 }
 """What only a backfill does: it has judged what live traffic left out."""
 
+REDONE: dict[EvaluationState, frozenset[EvaluationState]] = {
+    _S.FAILED: frozenset({_S.WAITING}),
+    _S.SCORED: frozenset({_S.WAITING}),
+    _S.NOT_EVALUABLE: frozenset({_S.WAITING}),
+}
+"""What only a backfill does that was started for it: what failed, or lacks a scorer, is run once more. Rows
+stay until the new end."""
+
 TERMINAL = frozenset(_S) - {_S.WAITING, _S.RUNNING}
 
 
@@ -100,6 +108,20 @@ class PlannedEvaluation(Value):
     backfill_id: int | None = None
 
 
+class KeptResult(Value):
+    """What an evaluation that a backfill runs once more had ended with: it stays until the new end.
+
+    Attributes:
+        was: FAILED: the new result takes its place; SCORED or NOT_EVALUABLE: it is added to.
+        scorer: the one whose outcome is added; None where all take the place of the old ones.
+        assessment: its verdicts, without calls; None where the judge gave none or retention has dropped them.
+    """
+
+    was: EvaluationState
+    scorer: str | None = None
+    assessment: Assessment | None = None
+
+
 class ClaimedEvaluation(Value):
     """An evaluation that this worker alone may run until its lease ends.
 
@@ -113,6 +135,7 @@ class ClaimedEvaluation(Value):
         backfill_id: the backfill that it is run for; None = live traffic brought it.
         earlier: the newest assessment of the same content by the same judge, without its calls; None where
             there is none. One that a fallback gave, that has faults, or whose contexts were cut, is none.
+        kept: what it had ended with, where a backfill runs it once more.
     """
 
     key: EvaluationKey
@@ -124,6 +147,12 @@ class ClaimedEvaluation(Value):
     is_expired: bool = False
     backfill_id: int | None = None
     earlier: Assessment | None = None
+    kept: KeptResult | None = None
+
+    @property
+    def added_scorer(self) -> str | None:
+        """The scorer whose outcome alone this run adds; None for a run that gives all."""
+        return None if self.kept is None else self.kept.scorer
 
 
 class Admission(Value):

@@ -49,7 +49,10 @@ MEANINGS: dict[Invariant, str] = {
     Invariant.SCORED_HAS_SCORE: "an evaluation that is scored has at least one number",
     Invariant.NOT_EVALUABLE_IS_SKIPPED: "one that is not evaluable has only skipped scorers",
     Invariant.FAILED_HAS_ERROR: "one that failed has at least one error and no number",
-    Invariant.UNJUDGED_HAS_NO_SCORES: "one that waits, runs, is sampled out, filtered or shed has no scores",
+    Invariant.UNJUDGED_HAS_NO_SCORES: (
+        "one that waits, runs, is sampled out, filtered or shed has no scores, but in a backfill that runs "
+        "it once more"
+    ),
     Invariant.ONE_REVISION_COUNTS: "of a record's revisions only one counts",
     Invariant.SUPERSEDED_HAS_REASON: "one is superseded by a newer revision, or as its record was withdrawn",
     Invariant.RUNS_ARE_TAKEN_OVER: "a run whose lease has long been over is not passed over by the sweeper",

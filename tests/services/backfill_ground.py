@@ -18,7 +18,9 @@ from ragsonde.api.backfills import Foreseen, foresee, narrow, start_backfill
 from ragsonde.backfill_jobs import BackfillChores
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
+from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.evaluate_trace import evaluate
+from ragsonde.scoring.table import build_scorers
 from ragsonde.storage.backfills import read_backfill
 from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.sweeping import take_due
@@ -27,6 +29,8 @@ from ragsonde_schemas.backfill import BackfillRequest
 from ragsonde_schemas.judge_call import JudgeCall
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlalchemy import Engine
 
     from ragsonde_schemas.backfill import Backfill
@@ -60,13 +64,20 @@ class BackfillGround:
         judge: the paid one, as it is configured now.
     """
 
-    def __init__(self, engine: Engine, *, limits: Any = (), **judge: Any) -> None:  # noqa: ANN401 - as given on
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        limits: Any = (),  # noqa: ANN401 - as given on
+        scorers: Mapping[str, Any] | None = None,
+        **judge: Any,  # noqa: ANN401 - as given on
+    ) -> None:
         self.engine, self.clock, self.broker = engine, FakeClock(), ListBroker()
         self.broker.depths["ragsonde.work"] = 0  # what is published here is on the queue of backfills
         self.series = Series(MONITOR_SERIES)
         self.judge = PaidFakeJudge(**{"name": PAID, "fingerprint": PAID_PRINT, "is_free": False, **judge})
         self.stages = replace(
-            make_stages(self.judge, clock=self.clock),
+            make_stages(self.judge, scorers=scorers, clock=self.clock),
             traces=PostgresTraceStore(engine, clock=self.clock),
             budgets=PostgresBudgets(
                 engine,
@@ -84,6 +95,19 @@ class BackfillGround:
             clock=self.clock,
             should_pause=lambda: False,
         )
+
+    def configure(self, scorers: Mapping[str, Any]) -> None:
+        """Worker and monitor have these scorers from now on."""
+        built = build_scorers(scorers)
+        assignments = {self.judge.name: Assignment(judge=self.judge, scorers=built)}
+        self.stages = replace(self.stages, scorers=built, assignments=assignments)
+        self.chores = replace(self.chores, assignments=assignments)
+
+    def judge_live(self) -> None:
+        """Runs what is due of live traffic, as sweeper and worker do."""
+        due = take_due(self.engine, now=self.clock.now(), limit=100, queued_for_seconds=QUEUED_SECONDS)
+        for key in due:
+            evaluate(key, self.stages)
 
     def admit(self, *trace_ids: str, state: EvaluationState | None = None, **fields: Any) -> None:  # noqa: ANN401
         """Stores traces: with the free judge's evaluation, and the paid one's in a state, None for none."""

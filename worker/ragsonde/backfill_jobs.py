@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Protocol
 from ragsonde.exposition.series import BACKFILL_EVALUATIONS, BACKFILL_PROGRESS
 from ragsonde.intake.topology import BACKFILL, TRACES, WORK
 from ragsonde.monitor import Job
-from ragsonde.pipeline.backfilling import choose_candidates, plan_turn
+from ragsonde.pipeline.backfilling import choose_candidates, list_taken, plan_turn
+from ragsonde.storage.backfill_beginnings import begin_evaluations
 from ragsonde.storage.backfill_candidates import read_page
-from ragsonde.storage.backfill_items import begin_evaluations, count_ended, put_back, read_pace, take_turns
+from ragsonde.storage.backfill_endings import count_ended, put_back
+from ragsonde.storage.backfill_turns import read_pace, take_turns
 from ragsonde.storage.backfills import change_state, list_backfills
 from ragsonde_schemas.backfill import BackfillState
 from ragsonde_schemas.errors import Cause
@@ -86,6 +88,7 @@ class BackfillChores:
                 interval_seconds=SHOW_SECONDS,
                 run=self.show_progress,
                 is_exclusive=False,
+                shows=(BACKFILL_PROGRESS, BACKFILL_EVALUATIONS),
             ),
         )
 
@@ -154,6 +157,8 @@ class BackfillChores:
             return f"no judge {request.judge} is configured any more"
         if assignment.judge.fingerprint != request.fingerprint:
             return f"judge {request.judge} is configured otherwise now: cancel this one and start another"
+        if request.scorer not in {None, *(scorer.instance for scorer in assignment.scorers)}:
+            return f"judge {request.judge} has no scorer {request.scorer} any more"
         return None
 
     def _begin(self, backfill: Backfill) -> int:
@@ -179,6 +184,7 @@ class BackfillChores:
                 choice.chosen[:most],
                 judge=request.judge or "",
                 fingerprint=request.fingerprint or "",
+                taken=list_taken(request),
                 looked_at=len(page.candidates),
                 next_place=None if is_cut else page.next_place,
                 now=self.clock.now(),

@@ -10,7 +10,9 @@ from sqlalchemy import text
 
 from fakes.clock import FakeClock
 from fakes.evaluations import FREE, FREE_PRINT, make_result, make_trace, plan_free
+from ragsonde.cli.backfill_start import read_assignments
 from ragsonde.cli.main import run
+from ragsonde.settings import read_settings
 from ragsonde.storage.backfills import create_backfill, list_backfills
 from ragsonde.storage.rescored import read_active_versions
 from ragsonde_schemas.backfill import BackfillRequest, BackfillState
@@ -85,6 +87,40 @@ def test_a_dry_run_tells_what_would_be_done_and_starts_nothing(command, stores):
     assert list_backfills(stores.engine) == ()
 
 
+@pytest.mark.parametrize(
+    ("options", "told", "fields"),
+    [
+        (("--failed",), f"{TRACES} for which judge lexical failed would be judged once more", {}),
+        (
+            ("--failed", "--cause", "not_assessed"),
+            f"{TRACES} for which judge lexical failed with not_assessed would be judged once more",
+            {"cause": "not_assessed"},
+        ),
+        (
+            ("--scorer", "essential_context"),
+            f"{TRACES} judged by lexical without essential_context would get its score",
+            {"scorer": "essential_context", "only_failed": False},
+        ),
+    ],
+)
+def test_what_is_run_once_more_is_told_and_kept(command, stores, options, told, fields):
+    state = EvaluationState.SCORED if "--scorer" in options else EvaluationState.FAILED
+    own_print = read_assignments(read_settings(None, options={}))["lexical"].judge.fingerprint
+    ended = PlannedEvaluation(
+        judge=FREE, fingerprint=own_print, state=state, sample_rate=1.0, result=make_result(state)
+    )
+    for number in range(TRACES):
+        stores.traces.admit(make_trace(f"t-{number:02}", answer=str(number), occurred_at=NOW), (ended,))
+    code, said = command("start", *options)
+    assert (code, told in " ".join(said.split())) == (0, True), said
+    (started,) = list_backfills(stores.engine)
+    expected = {"only_failed": True, **fields}
+    kept = started.request.model_dump(mode="json")
+    assert {name: kept[name] for name in expected} == expected
+    code, said = command("show", str(started.id))
+    assert (code, "once more" in said or "the score of essential_context" in said) == (0, True), said
+
+
 def test_started_paused_resumed_cancelled(command, stores):
     admit(stores)
     code, said = command("start", "--since", NOW.strftime("%Y-%m-%d"), "--traces", "5", "--output", "json")
@@ -110,6 +146,10 @@ def test_started_paused_resumed_cancelled(command, stores):
         (("start", "--judge", "lexica"), "no judge of the settings"),
         (("start", "--until", "2026-01-01", "--since", "2026-02-01"), "before --since 2026-02-01"),
         (("start", "7"), "neither number nor file"),
+        (("start", "--cause", "judge_unavailable"), "expected --failed with it"),
+        (("start", "--failed", "--cause", "judge_unavailabl"), "did you mean judge_unavailable"),
+        (("start", "--failed", "--scorer", "context_precision"), "expected one of them"),
+        (("start", "--scorer", "context_precisio"), "no scorer of judge lexical"),
         (("show",), "the number of a backfill is missing"),
         (("show", "99"), "backfill 99: there is none"),
         (("show", "seven"), "expected the number of a backfill"),

@@ -121,6 +121,27 @@ def test_messages_that_come_twice_are_judged_once(engine):
     assert len(ground.judge.asked) == 5
 
 
+def test_messages_that_the_broker_has_lost_are_published_again_and_judged_once(engine):
+    ground = BackfillGround(engine)
+    ground.admit(*name(*range(12)))
+    number = ground.start(rate_per_second=4.0)
+    ground.step()
+    ground.work()
+    ground.step()
+    lost = list(ground.broker.published)
+    ground.broker.published.clear()  # a purge, or a broker that came back without them
+    for _ in range(150):
+        ground.step()
+        ground.work()
+    ended = ground.run_to_end(number)
+    for key in lost:  # and one that had them all the while
+        evaluate(key, ground.stages)
+
+    assert len(lost) == 4
+    assert (ended.planned, ended.tally.scored, ended.tally.calls) == (12, 12, 12)
+    assert sorted(trace_id for trace_id, *_ in ground.judge.asked) == name(*range(12))
+
+
 def test_cancelled_leaves_everything_as_it_was_and_another_one_may_begin_it(engine):
     ground = BackfillGround(engine)
     ground.admit(*name(1, 2), state=S.SAMPLED_OUT)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import typer
-import yaml
 from typer.testing import CliRunner
 
 from builders.envelopes import wrap
@@ -74,8 +73,7 @@ def test_the_message_that_is_put_on_the_queue_to_try_it_is_parked_and_found(monk
 
 def test_their_series_are_exposed():
     assert set(re.findall(r"ragsonde_\w+", LEDGER + PARKED)) <= SERIES
-    (rule,) = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", LEDGER, re.DOTALL)[0])
-    assert "ragsonde_ledger_violations" in rule["expr"]
+    assert "(../runbooks/RagsondeLedgerBroken.md)" in LEDGER
 
 
 def test_their_figures_are_those_of_the_code():

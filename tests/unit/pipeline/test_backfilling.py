@@ -8,14 +8,16 @@ from fakes.clock import NOON
 from fakes.judge import FakeJudge
 from ragsonde.extraction.mapping_options import MatchOptions
 from ragsonde.pipeline.assignments import Assignment
-from ragsonde.pipeline.backfilling import LONGEST_BURST, choose_candidates, plan_turn
+from ragsonde.pipeline.backfilling import LONGEST_BURST, choose_candidates, list_taken, plan_turn
 from ragsonde.sampling import draw
 from ragsonde.scoring.table import build_scorers
 from ragsonde_schemas.backfill import BackfillRequest, Candidate
+from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.trace import EvaluationWish, TraceKey
 
 DAY = date(2026, 6, 15)
+SCORER = "context_precision"
 
 
 def assign(**match):
@@ -52,6 +54,28 @@ def candidate(trace_id="t-1", *, app="shop", **fields):
 def test_only_what_is_missing_or_was_left_out_is_taken(state):
     chosen, _ = choose_candidates([candidate(state=state)], request(), assignment=assign())
     assert bool(chosen) == (state in {None, EvaluationState.SAMPLED_OUT, EvaluationState.SHED})
+
+
+AWAY, FAULTY = Cause.JUDGE_UNAVAILABLE, Cause.VERDICT_MISMATCH
+
+
+@pytest.mark.parametrize("state", [None, *EvaluationState])
+@pytest.mark.parametrize(
+    ("asked", "fields", "expected"),
+    [
+        ({"only_failed": True}, {"cause": FAULTY}, {EvaluationState.FAILED}),
+        ({"only_failed": True, "cause": AWAY}, {"cause": AWAY}, {EvaluationState.FAILED}),
+        ({"only_failed": True, "cause": AWAY}, {"cause": FAULTY}, set()),
+        ({"scorer": SCORER}, {}, {EvaluationState.SCORED, EvaluationState.NOT_EVALUABLE}),
+        ({"scorer": SCORER}, {"has_score": True}, set()),
+        ({"scorer": SCORER}, {"wish": EvaluationWish(scorers=("essential_context",))}, set()),
+        ({"scorer": "of_nobody"}, {}, set()),
+    ],
+)
+def test_what_is_run_once_more_is_of_one_kind(state, asked, fields, expected):
+    chosen, _ = choose_candidates([candidate(state=state, **fields)], request(**asked), assignment=assign())
+    assert bool(chosen) == (state in expected)
+    assert expected <= list_taken(request(**asked))
 
 
 @pytest.mark.parametrize(

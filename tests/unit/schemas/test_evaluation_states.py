@@ -1,6 +1,6 @@
 from itertools import product
 
-from ragsonde_schemas.evaluation import LEFT_OUT, REOPENINGS, TRANSITIONS, EvaluationState
+from ragsonde_schemas.evaluation import LEFT_OUT, REDONE, REOPENINGS, TRANSITIONS, EvaluationState
 
 DESIGNED = """
 waiting -> running
@@ -31,6 +31,8 @@ def test_the_map_holds_the_designed_transitions_and_no_other():
 def test_what_has_ended_is_begun_anew_by_a_backfill_or_a_person_and_by_no_run():
     waiting = frozenset({EvaluationState.WAITING})
     assert {EvaluationState.SAMPLED_OUT: waiting, EvaluationState.SHED: waiting} == LEFT_OUT
-    for state in (*LEFT_OUT, *REOPENINGS):
+    ended = {EvaluationState.FAILED, EvaluationState.SCORED, EvaluationState.NOT_EVALUABLE}
+    assert dict.fromkeys(ended, waiting) == REDONE
+    for state in (*LEFT_OUT, *REOPENINGS, *REDONE):
         assert EvaluationState.WAITING not in TRANSITIONS[state]
     assert not LEFT_OUT.keys() & REOPENINGS.keys()

@@ -10,7 +10,7 @@ import typer
 from ragsonde.cli.backfill_comparison import compare_backfill, compare_versions, tell_comparison
 from ragsonde.cli.backfill_files import publish_files
 from ragsonde.cli.backfill_progress import describe_backfill, print_list
-from ragsonde.cli.backfill_start import choose_assignment, choose_range, read_assignments
+from ragsonde.cli.backfill_start import choose_assignment, choose_kind, choose_range, read_assignments
 from ragsonde.cli.backfill_steering import Action, read_numbers, refuse_words, report_end, start, steer
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.moments import MOMENT_HELP, reading_of
@@ -33,6 +33,11 @@ EXAMPLES = (
         "ragsonde backfill start --judge gpt --app shop --since 2026-10-01 --usd 5",
         "do it, for 5 dollars at most",
     ),
+    (
+        "ragsonde backfill start --judge gpt --failed --cause judge_unavailable",
+        "once more what failed in an outage",
+    ),
+    ("ragsonde backfill start --judge gpt --scorer faithfulness", "a scorer that was configured since"),
     ("ragsonde backfill start --judge gpt --traces 1000 --wait", "a sample of all days, with a progress bar"),
     ("ragsonde backfill files traces.jsonl --rate 10", "take the traces of a file in, with their own time"),
     ("ragsonde backfill list", "all of them, and how far they are"),
@@ -87,8 +92,18 @@ def backfill(
         int | None, typer.Option(min=1, help="start: at most so many calls of the judge.")
     ] = None,
     usd: Annotated[float | None, typer.Option(min=0.000_001, help="start: at most so many dollars.")] = None,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="start: only what ended as failed, judged once more.")
+    ] = False,
+    cause: Annotated[
+        str | None, typer.Option(help="start: with --failed, only of this cause, as judge_unavailable.")
+    ] = None,
     scorer: Annotated[
-        str | None, typer.Option(help="compare, activate: two versions of this scorer.")
+        str | None,
+        typer.Option(
+            help="start: only what the judge has judged without this scorer, for its score alone; "
+            "compare, activate: two versions of this scorer."
+        ),
     ] = None,
     old: Annotated[
         str | None, typer.Option(help="compare, activate: JUDGE[@FINGERPRINT] or version to compare with.")
@@ -112,6 +127,10 @@ def backfill(
     files takes traces of files in through the same queue, with their own time, at the rates of the settings.
     Stopped and started again it goes on: what is stored already is a duplicate.
 
+    With --failed it is only what ended as failed; with --scorer what was judged before that scorer was
+    configured: it gets that score beside the others, which stay. The judge is asked only for verdicts that it
+    never gave; where it gave them all, nothing is asked.
+
     cancel leaves what has not begun as it was.
 
     compare shows two judges, or with --scorer two versions of a scorer, over traces that both have scored.
@@ -127,6 +146,7 @@ def backfill(
             first, last = choose_range(
                 since and since.date(), until and until.date(), today=datetime.now(UTC).date()
             )
+            kind = choose_kind(failed=failed, cause=cause, scorer=scorer, assignment=assignment)
             request = BackfillRequest(
                 judge=assignment.judge.name,
                 fingerprint=assignment.judge.fingerprint,
@@ -139,6 +159,9 @@ def backfill(
                 most_traces=traces,
                 most_calls=calls,
                 most_usd=usd,
+                only_failed=kind.only_failed,
+                cause=kind.cause,
+                scorer=kind.scorer,
             )
             start(engine, request, assignment=assignment, is_dry=dry_run, waits=wait, as_json=as_json)
         elif action is Action.FILES:

@@ -81,6 +81,10 @@ def tell_backfill(one: Backfill) -> list[str]:
     app = "all apps" if request.app is None else f"app {show_app(request.app)}"
     where = app if request.environment is None else f"{app}, {request.environment}"
     lines.append(f"traces of {request.since} to {request.until}, {where}, by judge {_name_judge(one)}")
+    if request.only_failed:
+        lines.append("what failed" + (f" with {request.cause}" if request.cause else "") + ", once more")
+    if request.scorer is not None:
+        lines.append(f"the score of {request.scorer}, where it was judged without")
     limits = [f"{request.rate_per_second:g} a second", f"share {request.sample:.4g}"]
     for name, most in (
         ("traces", request.most_traces),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -17,7 +18,7 @@ from ragsonde.scoring.table import build_scorers
 from ragsonde.storage.backfill_candidates import list_days
 from ragsonde.storage.backfill_estimates import read_traces, read_usual
 from ragsonde_schemas.backfill import BackfillRequest
-from ragsonde_schemas.errors import InputError
+from ragsonde_schemas.errors import Cause, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +46,14 @@ class Costs(NamedTuple):
     calls: int
     tokens: int
     cost_usd: float | None
+
+
+class Kind(NamedTuple):
+    """Which evaluations are run once more; of none where all is at its default, as in a request."""
+
+    only_failed: bool
+    cause: Cause | None
+    scorer: str | None
 
 
 class Forecast(NamedTuple):
@@ -89,6 +98,24 @@ def choose_assignment(judge: str | None, *, assignments: Mapping[str, Assignment
     return assignments[judge]
 
 
+def choose_kind(*, failed: bool, cause: str | None, scorer: str | None, assignment: Assignment) -> Kind:
+    """Which evaluations are run once more.
+
+    Raises:
+        InputError: the options do not go together, or name a cause or scorer that there is not.
+    """
+    if failed and scorer is not None:
+        raise InputError("--failed and --scorer: expected one of them; what failed is judged for all scorers")
+    if cause is not None and not failed:
+        raise InputError("--cause: expected --failed with it")
+    if cause is not None:
+        refuse_unknown("--cause", cause, known=[one.value for one in Cause], what="no cause of a failure")
+    if scorer is not None:
+        known = [one.instance for one in assignment.scorers]
+        refuse_unknown("--scorer", scorer, known=known, what=f"no scorer of judge {assignment.judge.name}")
+    return Kind(failed, None if cause is None else Cause(cause), scorer)
+
+
 def choose_range(since: date | None, until: date | None, *, today: date) -> tuple[date, date]:
     """First and last day; without a first one the seven days that end with the last.
 
@@ -126,6 +153,9 @@ def forecast(
     seconds = count / request.rate_per_second
     if assignment.judge.is_free:
         return Forecast(foreseen, count, seconds, None, None)
+    if request.scorer is not None:
+        own = tuple(one for one in assignment.scorers if one.instance == request.scorer)
+        assignment = replace(assignment, scorers=own)
     at_most = _estimate(engine, foreseen, count=count, assignment=assignment)
     if request.most_usd is not None and at_most is not None and at_most.cost_usd is None:
         raise InputError(
@@ -134,7 +164,7 @@ def forecast(
         )
     usual = read_usual(engine, request.judge or "", since=now - USUAL_SPAN)
     usually = None
-    if usual.evaluations:
+    if usual.evaluations and request.scorer is None:  # these were asked for all scorers
         share = count / usual.evaluations
         cost = None if usual.cost_usd is None else usual.cost_usd * share
         usually = Costs(round(usual.calls * share), round(usual.tokens * share), cost)
@@ -184,15 +214,25 @@ def tell_forecast(told: Forecast, request: BackfillRequest) -> list[str]:
     """What would be done, a sentence a line."""
     foreseen = told.foreseen
     looked_at = f"{count_traces(foreseen.looked_at)} of {request.since} to {request.until} looked at"
-    lines = [f"{looked_at}; {told.evaluations} without an evaluation of judge {request.judge} would get one"]
+    lines = [f"{looked_at}; {told.evaluations} {describe_kind(request)}"]
     if foreseen.without_texts:
-        lines.append(f"{count_traces(foreseen.without_texts)} lack it too, but their texts are gone")
+        lines.append(f"{count_traces(foreseen.without_texts)} would too, but their texts are gone")
     lines.append(f"at {request.rate_per_second:g} a second: {show_span(told.seconds)} at least")
     if told.usually is not None:
         lines.append(f"usually: {_show_costs(told.usually)}")
     if told.at_most is not None:
         lines.append(f"worst case: {_show_costs(told.at_most)}; what was judged already costs nothing")
     return lines
+
+
+def describe_kind(request: BackfillRequest) -> str:
+    """What is done with them, after their number."""
+    if request.only_failed:
+        cause = "" if request.cause is None else f" with {request.cause}"
+        return f"for which judge {request.judge} failed{cause} would be judged once more"
+    if request.scorer is not None:
+        return f"judged by {request.judge} without {request.scorer} would get its score"
+    return f"without an evaluation of judge {request.judge} would get one"
 
 
 def describe_forecast(told: Forecast, request: BackfillRequest) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def start(
         for line in tell_forecast(told, request):
             make_console().print(show(line))
     if foreseen.is_nothing:
-        write_note("nothing to do: no trace of the range lacks it; --since takes more days")
+        write_note("nothing to do: no trace of the range is one of these; --since takes more days")
         if as_json:
             write_json({"dry_run": is_dry, **describe_forecast(told, request), "backfill": None})
         raise typer.Exit(ExitCode.BELOW)

@@ -6,6 +6,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from ragsonde.pipeline.adding import find_held
 from ragsonde.pipeline.waiting import LONGEST_WAIT
 from ragsonde.scoring.outcomes import is_enough, needed_aspects
 from ragsonde_schemas.errors import Cause
@@ -34,6 +35,8 @@ RETIRED_DELAY = timedelta(minutes=1)
 
 def find_given(claimed: ClaimedEvaluation, assignment: Assignment, stages: Stages) -> Assessment | None:
     """Verdicts that the same judge gave for the same content, if they hold all that is needed now."""
+    if (held := find_held(claimed, assignment)) is not None:
+        return held
     if assignment.judge.is_free:
         return None
     found = claimed.earlier

@@ -7,7 +7,7 @@ from math import floor
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.sampling import is_sampled
-from ragsonde_schemas.evaluation import LEFT_OUT
+from ragsonde_schemas.evaluation import LEFT_OUT, EvaluationState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +45,9 @@ def choose_candidates(
     """The revisions that lack an evaluation which the judge, as it is configured, would make of live ones.
 
     They count, their texts are kept, the judge and the request are for them, the message's wish allows it,
-    and the draw is within the request's share. An evaluation that ended is left as it is: only what live
-    traffic sampled out or shed is begun anew.
+    and the draw is within the request's share. An evaluation that ended is left as it is, but for what live
+    traffic sampled out or shed; or, where the request says so, what failed or lacks a scorer's score is run
+    once more, and nothing else.
 
     Args:
         candidates: with their state under the request's judge and fingerprint.
@@ -61,21 +62,39 @@ def choose_candidates(
 
 
 def _is_wanted(one: Candidate, request: BackfillRequest, *, assignment: Assignment) -> bool:
-    lacks = one.state is None or one.state in LEFT_OUT
     is_meant = (request.app is None or one.key.app == request.app) and (
         request.environment is None or one.environment == request.environment
     )
     return (
         one.counts
-        and lacks
+        and _lacks(one, request)
         and is_meant
-        and _is_for(one, assignment)
+        and _is_for(one, request, assignment=assignment)
         and is_sampled(app=one.key.app, trace_id=one.key.trace_id, rate=_find_rate(one, request))
     )
 
 
-def _is_for(one: Candidate, assignment: Assignment) -> bool:
+def _lacks(one: Candidate, request: BackfillRequest) -> bool:
+    if one.state is None:
+        return not request.only_failed and request.scorer is None
+    if one.state not in list_taken(request) or one.has_score:
+        return False
+    return request.cause is None or one.cause is request.cause
+
+
+def list_taken(request: BackfillRequest) -> frozenset[EvaluationState]:
+    """The states from which the request's evaluations are begun anew."""
+    if request.only_failed:
+        return frozenset({EvaluationState.FAILED})
+    if request.scorer is not None:
+        return frozenset({EvaluationState.SCORED, EvaluationState.NOT_EVALUABLE})
+    return frozenset(LEFT_OUT)
+
+
+def _is_for(one: Candidate, request: BackfillRequest, *, assignment: Assignment) -> bool:
     names = {scorer.instance for scorer in assignment.scorers}
+    if request.scorer is not None:
+        names &= {request.scorer}
     wished = names if one.wish.scorers is None else names.intersection(one.wish.scorers)
     return bool(wished) and assignment.match.covers(
         app=one.key.app, environment=one.environment, format_name=one.format, tags=one.tags

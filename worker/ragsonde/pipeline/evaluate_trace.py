@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ragsonde.pipeline.absorbing import absorb
+from ragsonde.pipeline.adding import choose_assignment, judge_added, settle_kept
 from ragsonde.pipeline.admitting import admit, describe_fault, park
 from ragsonde.pipeline.asking import RETIRED_DELAY, find_given, may_ask, postpone, tell_calls
 from ragsonde.pipeline.closing import close_sparing_others
@@ -35,8 +36,10 @@ from ragsonde_schemas.ledger import MessageEnd
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ragsonde.pipeline.assignments import Assignment
     from ragsonde.pipeline.stages import Stages
     from ragsonde.scoring.scorer import Scorer
+    from ragsonde_schemas.assessment import Assessment
     from ragsonde_schemas.decoded import Decoded
     from ragsonde_schemas.envelope import Envelope
     from ragsonde_schemas.evaluation import ClaimedEvaluation, EvaluationKey, EvaluationResult
@@ -186,8 +189,8 @@ def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float
     if stages.clock.monotonic() >= deadline:
         postpone(claimed, stages, until=stages.clock.now(), cause=Cause.DEADLINE_EXCEEDED)
         return
-    assignment = stages.assignments.get(claimed.key.judge)
-    if assignment is None or assignment.judge.fingerprint != claimed.key.fingerprint:
+    assignment = choose_assignment(claimed, stages.assignments)
+    if assignment is None:
         if claimed.backfill_id is not None:
             # workers may have the new settings one after the other; the monitor pauses what no settings name
             until = stages.clock.now() + RETIRED_DELAY
@@ -205,13 +208,7 @@ def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float
         if given is None and not may_ask(claimed, assignment, stages):
             return
         with timed("judging", stages):
-            result = judge_and_score(
-                claimed.trace,
-                scorers=assignment.scorers,
-                judge=assignment.judge,
-                deadline=deadline,
-                given=given,
-            )
+            result = _judge(claimed, assignment, deadline=deadline, given=given)
     except (JudgeUnavailableError, JudgePausedError) as outage:
         wait_for_judge(claimed, outage, stages)
     except Exception as error:
@@ -220,6 +217,20 @@ def judge_claimed(claimed: ClaimedEvaluation, stages: Stages, *, deadline: float
     else:
         tell_calls(claimed.key, result.calls, stages)
         _finish(claimed, result, stages)
+
+
+def _judge(
+    claimed: ClaimedEvaluation, assignment: Assignment, *, deadline: float, given: Assessment | None
+) -> EvaluationResult:
+    if claimed.added_scorer is not None:
+        return judge_added(claimed, assignment=assignment, deadline=deadline, given=given)
+    return judge_and_score(
+        claimed.trace,
+        scorers=assignment.scorers,
+        judge=assignment.judge,
+        deadline=deadline,
+        given=given,
+    )
 
 
 def wait_for_judge(
@@ -256,6 +267,7 @@ def _choose_scorers(claimed: ClaimedEvaluation, stages: Stages) -> tuple[Scorer,
 
 
 def _finish(claimed: ClaimedEvaluation, result: EvaluationResult, stages: Stages) -> None:
+    result = settle_kept(claimed, result)
     with timed("storage", stages):
         # what was judged is not judged again because Postgres was away for a moment
         state = stages.insist(lambda: stages.traces.finish(claimed, result))

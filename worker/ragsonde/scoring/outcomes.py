@@ -125,6 +125,26 @@ def is_enough(assessment: Assessment, trace: Trace, *, scorers: Iterable[Scorer]
     return all(_find_fault(scorer, trace, assessment=assessment) is None for scorer in judged)
 
 
+def list_gaps(scorer: Scorer, trace: Trace, assessment: Assessment) -> frozenset[Aspect]:
+    """The aspects that a scorer needs or takes of a trace and that were never asked.
+
+    One that came back unusable is none of them: it was asked.
+    """
+    asked = needed_aspects((scorer,), trace)
+    if scorer.formula.find_own_fault is not None:
+        fault = scorer.formula.find_own_fault(assessment, scorer.options)
+        return asked if fault is not None and fault.cause is Cause.NOT_ASSESSED else frozenset()
+    nothing = frozenset[Aspect]()
+    faults = {
+        aspect: find_fault(trace, assessment, needs=frozenset({aspect}), optional=nothing) for aspect in asked
+    }
+    return frozenset(
+        aspect
+        for aspect, found in faults.items()
+        if found is not None and aspect not in assessment.faults and found[1].cause is Cause.NOT_ASSESSED
+    )
+
+
 def _find_fault(
     scorer: Scorer, trace: Trace, *, assessment: Assessment
 ) -> tuple[Aspect | None, Fault] | None:

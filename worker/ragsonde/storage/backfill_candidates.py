@@ -26,6 +26,11 @@ PAGE_ROWS = 500
 _READ = """
 SELECT t.trace_id, t.app, t.record_key, t.revision, t.day, t.environment, t.tags, t.wish,
     t.sampling_probability, t.extraction ->> 'format' AS format, own.state,
+    own.cause, %(scorer)s::text IS NOT NULL AND EXISTS (
+        SELECT FROM score s WHERE s.trace_id = t.trace_id AND s.app = t.app
+          AND s.record_key = t.record_key AND s.revision = t.revision AND s.day = t.day
+          AND s.judge = %(judge)s AND s.fingerprint = %(fingerprint)s AND s.scorer = %(scorer)s
+          AND s.status <> 'error') AS has_score,
     EXISTS (
         SELECT FROM trace_text x WHERE x.trace_id = t.trace_id AND x.app = t.app
           AND x.record_key = t.record_key AND x.revision = t.revision AND x.day = t.day) AS has_texts,
@@ -76,7 +81,7 @@ def read_page(
 
     Args:
         engine: of this process.
-        request: its days, judge and fingerprint are read.
+        request: its days, judge, fingerprint and scorer are read.
         after: the place that the page before told; None for the first page.
         limit: so many revisions.
 
@@ -88,7 +93,7 @@ def read_page(
     if not days:
         return Page((), None)
     place = after if after is not None and after.day == days[0] else Place(days[0])
-    columns = {**place._asdict(), "after_app": place.app, "judge": request.judge}
+    columns = {**place._asdict(), "after_app": place.app, "judge": request.judge, "scorer": request.scorer}
     with pipelined_transaction(engine) as connection:
         rows = (
             connection.cursor(row_factory=dict_row)
@@ -126,6 +131,8 @@ def _build(row: Mapping[str, Any]) -> Candidate:
         wish=EvaluationWish.model_validate(row["wish"]),
         sampling_probability=row["sampling_probability"],
         state=None if row["state"] is None else EvaluationState(row["state"]),
+        cause=row["cause"],
+        has_score=row["has_score"],
         has_texts=row["has_texts"],
         counts=row["counts"],
     )

@@ -17,6 +17,7 @@ class BackfillRow(Tables):
     Attributes:
         place: the key of the last revision that was looked at; null before the first.
         paced_at: up to when its rate has been used.
+        only_failed, cause, scorer: which evaluations are run once more; false and null for what is missing.
     """
 
     __tablename__ = "backfill"
@@ -33,6 +34,9 @@ class BackfillRow(Tables):
     most_traces: Mapped[int | None] = mapped_column(BigInteger)
     most_calls: Mapped[int | None] = mapped_column(BigInteger)
     most_usd: Mapped[float | None]
+    only_failed: Mapped[bool] = mapped_column(server_default=false())
+    cause: Mapped[str | None]
+    scorer: Mapped[str | None]
     state: Mapped[str]
     message: Mapped[str | None]
     created_at: Mapped[datetime]
@@ -59,7 +63,7 @@ class BackfillItemRow(Tables):
 
     Attributes:
         was: the state it was taken from; null where it was born for the backfill.
-        was_cause: the cause it had then.
+        was_cause, was_finished_at: its cause and its end then.
         calls_before, tokens_in_before, tokens_out_before, cost_before: what it had spent until then.
     """
 
@@ -76,6 +80,7 @@ class BackfillItemRow(Tables):
     backfill_id: Mapped[int] = mapped_column(BigInteger)
     was: Mapped[str | None]
     was_cause: Mapped[str | None]
+    was_finished_at: Mapped[datetime | None]
     calls_before: Mapped[int] = mapped_column(server_default="0")
     tokens_in_before: Mapped[int] = mapped_column(server_default="0")
     tokens_out_before: Mapped[int] = mapped_column(server_default="0")

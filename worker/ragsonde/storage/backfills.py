@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 _CREATE = """
 INSERT INTO backfill (
     judge, fingerprint, app, environment, since, until, sample, rate_per_second, most_traces, most_calls,
-    most_usd, state, created_at, created_by, foreseen, paced_at)
+    most_usd, only_failed, cause, scorer, state, created_at, created_by, foreseen, paced_at)
 VALUES (
     %(judge)s, %(fingerprint)s, %(app)s, %(environment)s, %(since)s, %(until)s, %(sample)s,
-    %(rate_per_second)s, %(most_traces)s, %(most_calls)s, %(most_usd)s, 'running', %(now)s, %(created_by)s,
-    %(foreseen)s, %(now)s)
+    %(rate_per_second)s, %(most_traces)s, %(most_calls)s, %(most_usd)s, %(only_failed)s, %(cause)s,
+    %(scorer)s, 'running', %(now)s, %(created_by)s, %(foreseen)s, %(now)s)
 RETURNING id
 """
 

@@ -54,9 +54,12 @@ UNION ALL
   AND EXISTS (SELECT FROM score s WHERE {_OF_RUN} AND s.status = 'error')
   AND EXISTS (SELECT FROM score s WHERE {_OF_RUN} AND s.status = 'scored')
 """,
+    # what a backfill runs once more keeps its rows until it has new ones
     Invariant.UNJUDGED_HAS_NO_SCORES: f"""
 {_EVALUATIONS} AND e.state IN ('waiting', 'running', 'sampled_out', 'filtered', 'shed')
   AND EXISTS (SELECT FROM score s WHERE {_OF_EVALUATION})
+  AND NOT EXISTS (SELECT FROM backfill_item i
+    WHERE {_join("i", "e", EVALUATION_KEY)} AND i.was IN ('failed', 'scored', 'not_evaluable'))
 """,
     Invariant.ONE_REVISION_COUNTS: f"""
 {_EVALUATIONS} AND e.revision > 1 AND e.state <> 'superseded'

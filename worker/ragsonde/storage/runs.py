@@ -17,6 +17,7 @@ from psycopg.rows import dict_row
 
 from ragsonde.storage.earlier_verdicts import read_found, send_search
 from ragsonde.storage.engine import pipelined_transaction
+from ragsonde.storage.kept_results import find_kept, make_room
 from ragsonde.storage.reservations import EVALUATION, HELD, charge, give_back
 from ragsonde.storage.result_rows import (
     ADD_SPENDING,
@@ -146,6 +147,7 @@ def claim_evaluation(
         size = len(_Start._fields)
         start, held = _Start(*found[:size]), found[size:]
         give_back(connection, columns, held, calls=(), holder=EVALUATION)
+        kept = None if start.backfill_id is None else find_kept(connection, columns)
     row = stored.fetchone()
     is_expired = row is None or not row["has_texts"]
     return ClaimedEvaluation(
@@ -158,6 +160,7 @@ def claim_evaluation(
         is_expired=is_expired,
         backfill_id=start.backfill_id,
         earlier=texts.reduce_verdicts(read_found(search)),
+        kept=kept and kept.model_copy(update={"assessment": texts.reduce_verdicts(kept.assessment)}),
     )
 
 
@@ -200,6 +203,7 @@ def finish_evaluation(
     with pipelined_transaction(engine) as connection:
         state = _end_run(connection, _FINISH, {**columns, **end}, calls=result.calls)
         if state is not None:
+            make_room(connection, columns, kept=claimed.kept, result=result)
             insert_results(
                 connection, columns, [JudgedResult(claimed.key.judge, claimed.key.fingerprint, result)]
             )
