@@ -72,6 +72,11 @@ def test_its_figures_are_those_of_the_code():
     assert all(f"`{cause}`" in TEXT for cause in RateCause)
 
 
+def test_its_alert_is_one():
+    (name,) = re.findall(r"\[\w+\]\(\.\./runbooks/(\w+)\.md\)", PAGE)
+    assert (Path(__file__).parents[3] / "docs" / "runbooks" / f"{name}.md").is_file()
+
+
 def test_its_times_of_waiting_are_those_in_force():
     assert f"asks again after {BUSY_DELAY.seconds} seconds, for {LONGEST_WAIT.days * 24} hours" in PAGE
     assert f"asks again after {PACED_DELAY.seconds // 60} minutes or" in PAGE
