@@ -139,3 +139,14 @@ def test_what_cannot_be_meant_is_refused(forget, monkeypatch, arguments, told):
     code, said = forget(*arguments)
     assert code == 2
     assert told in said
+
+
+def test_of_what_is_not_stored_a_tombstone_is_left_and_said_to_be(worker, forget):
+    code, said = forget("--trace", "typo", "--yes")
+    assert (code, "0 traces" in said, "nothing is stored of it; a tombstone is left" in said) == (
+        0,
+        True,
+        True,
+    )
+    worker.take([{**write_messages_of("yan", prefix="y", count=1)[0], "trace_id": "typo"}])
+    wait_for(lambda: count_forgotten(worker) == 1)

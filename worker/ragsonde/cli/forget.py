@@ -118,13 +118,13 @@ def forget(
                 choice = replace(choice, stored_traces=forms)
             foreseen = count_erasable(engine, choice)
         if dry_run:
-            _tell(foreseen, output=output, is_dry=True)
+            _tell(foreseen, choice, output=output, is_dry=True)
             return
         if not yes:
             _confirm(foreseen)
         erased = _erase(engine, choice, foreseen, settings=settings)
     _clean_broker(settings)
-    _tell(erased, output=output, is_dry=False)
+    _tell(erased, choice, output=output, is_dry=False)
 
 
 def _read_choice(
@@ -182,7 +182,7 @@ def _clean_broker(settings: Settings) -> None:
             write_note(f"what was erased may still stand in the broker's file: {error}; call again")
 
 
-def _tell(counts: ErasureCounts, *, output: OutputForm, is_dry: bool) -> None:
+def _tell(counts: ErasureCounts, choice: ErasureChoice, *, output: OutputForm, is_dry: bool) -> None:
     rows = {table: counts[table] for table in (*HOLDINGS, TRACES) if counts[table]}
     traces = rows.pop(TRACES, 0)
     if output is OutputForm.JSON:
@@ -191,7 +191,7 @@ def _tell(counts: ErasureCounts, *, output: OutputForm, is_dry: bool) -> None:
     console = make_console()
     done = "would be erased" if is_dry else "erased"
     console.print(show(f"{count_traces(traces)} and {rows.get('parked_message', 0)} parked messages {done}"))
-    if not traces:
+    if not traces and not rows and (choice.names_persons or choice.trace is not None):
         left = "would be left" if is_dry else "is left"
         console.print(
             show(f"nothing is stored of it; a tombstone {left}, by which it is refused if it comes")
