@@ -7,7 +7,7 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3 python; d
 	then echo $$name; break; fi; done)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup run test check format format-check lint types contracts dependencies audit unit tools bench bench-scale bench-judge chaos lock clean
+.PHONY: help setup run test check format format-check lint types contracts dependencies audit unit tools dashboards bench bench-scale bench-judge mutate-rules chaos lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ unit: $(VENV)/.dev
 tools:  ## unpack Debian's promtool, Prometheus and Alertmanager into .tools/ (no service is started)
 	@deploy/tools/unpack.sh .tools
 
+dashboards: $(VENV)/.dev  ## write deploy/grafana/*.json: make dashboards ARGS='--page https://rag.example'
+	@PYTHONPATH=deploy/grafana $(BIN)/python -m dashboards $(ARGS)
+
 bench: $(VENV)/.dev  ## one table: measured figures beside their bars, as ratios in one run
 	@$(BIN)/python tests/benchmarks/bench.py
 
@@ -77,6 +80,9 @@ bench-scale: $(VENV)/.dev  ## inserts and reads at 0.3, 1 and 3 million stored t
 bench-judge: $(VENV)/.dev  ## accuracy of the lexical judge on labelled data: make bench-judge DATA=file.jsonl
 	@test -n "$(DATA)" || { echo "usage: make bench-judge DATA=file.jsonl" >&2; exit 2; }
 	@$(BIN)/python tests/benchmarks/judge/measure_judge.py $(DATA)
+
+mutate-rules: $(VENV)/.dev tools  ## faults in the alert rules, one at a time: which ones do their tests miss?
+	@$(BIN)/python tests/benchmarks/rules/mutate_rules.py $(ARGS)
 
 chaos: $(VENV)/.dev  ## kills, restarts, cut networks and a long load; ends with a table, also in build/chaos.md
 	@CHAOS=long CHAOS_REPORT=build/chaos.md $(BIN)/pytest tests/chaos -m chaos -q

@@ -23,7 +23,10 @@ def is_ours(name: str | None, kind: str, _parents: object) -> bool:
 
 
 def migrate(connection: Connection) -> None:
-    """All in one transaction: so its lock cannot outlive it, not even behind a pooler of transactions."""
+    """One transaction: so its lock cannot outlive it, not even behind a pooler of transactions.
+
+    `ragsonde migrate` asks for one revision at a time, so that no transaction holds the locks of two.
+    """
     context.configure(
         connection=connection,
         target_metadata=Tables.metadata,

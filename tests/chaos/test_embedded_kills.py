@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import urllib.request
+from contextlib import suppress
 from http.client import HTTPException
 from itertools import count
 from pathlib import Path
@@ -94,9 +95,15 @@ def folder():
     path = Path(tempfile.mkdtemp(prefix="ragsonde-test-"))
     path.chmod(0o711)
     yield path
-    for pid in find_processes(path):
-        os.kill(pid, signal.SIGKILL)
+    kill_all(path)
     shutil.rmtree(path, ignore_errors=True)
+
+
+def kill_all(folder):
+    """Those that end with another one, before it is their turn, are dead as well."""
+    for pid in find_processes(folder):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def kill(folder, pattern):
@@ -137,8 +144,7 @@ def test_whatever_is_killed_comes_back_and_nothing_confirmed_is_lost_or_doubled(
         for part, pattern in PARTS.items():
             kill(folder, pattern)
             logger.info("seconds after %s: %.1f s", part, wait_until_served(sender))
-        for pid in find_processes(folder):
-            os.kill(pid, signal.SIGKILL)
+        kill_all(folder)
         stack.process.wait(timeout=10)
         wait_for(lambda: not find_processes(folder), seconds=10, what="the end of every process")
         sender.stack = Stack(folder)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import count
+from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -15,6 +17,9 @@ from builders.rag_messages import make_messages
 from ragsonde.storage import migrations
 from services.plain_amqp import open_channel, publish
 from services.waiting import wait_for
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 pytestmark = pytest.mark.chaos
 
@@ -40,7 +45,6 @@ def upgrade():
     op.create_index("ix_trace_text_query", "trace_text", ["trace_id", "day"])
     op.execute("ALTER TABLE score ADD CONSTRAINT few CHECK (raw <= 1000) NOT VALID")
 """
-READER_SECONDS = 3
 LONGEST_PAUSE = timedelta(seconds=2 + 3)
 """What a migration may wait for its lock, and what a machine adds that is busy with other tests."""
 PAUSES = """
@@ -90,28 +94,25 @@ class Traffic:
 
 
 @pytest.fixture
-def long_read(rabbitmq_deployment):
-    """Begins a query that reads for some seconds, as a report does; no table can be altered meanwhile."""
-    threads = []
+def long_read(rabbitmq_deployment, caplog):
+    """Begins to read, as a report does, until a migration gave way: no table can be altered meanwhile."""
+    with ThreadPoolExecutor(1) as pool:
+        reading = threading.Event()
 
-    def read():
-        with psycopg.connect(rabbitmq_deployment.database_url) as connection:
-            connection.execute("SELECT count(*) FROM evaluation, pg_sleep(%s)", [READER_SECONDS])
+        def read():
+            with psycopg.connect(rabbitmq_deployment.database_url) as connection:
+                connection.execute("SELECT count(*) FROM evaluation")
+                reading.set()
+                wait_for(lambda: "migration_gave_way" in caplog.messages, what="a migration that gives way")
 
-    def begin():
-        threads.append(threading.Thread(target=read))
-        threads[-1].start()
-        wait_for(
-            lambda: rabbitmq_deployment.count(
-                "SELECT count(*) FROM pg_stat_activity "
-                "WHERE wait_event = 'PgSleep' AND datname = current_database()"
-            ),
-            what="the long query",
-        )
+        def begin():
+            begun.append(pool.submit(read))
+            wait_for(reading.is_set, what="the long read")
 
-    yield begin
-    for thread in threads:
-        thread.join()
+        begun: list[Future[None]] = []
+        yield begin
+        for one in begun:
+            one.result()
 
 
 @pytest.mark.usefixtures("later_version")

@@ -29,7 +29,8 @@ SWEEP_SECONDS = 0.1
 BY_STATE = "SELECT state, count(*) FROM evaluation WHERE judge = %s GROUP BY state"
 WHAT_IS_LEFT = """
 SELECT count(*) FILTER (WHERE state = 'waiting'), count(*) FILTER (WHERE state = 'running'),
-    min(next_attempt_at) FILTER (WHERE state = 'waiting')
+    min(next_attempt_at) FILTER (WHERE state = 'waiting'),
+    max(next_attempt_at) FILTER (WHERE state = 'waiting')
 FROM evaluation WHERE state IN ('waiting', 'running')
 """
 
@@ -67,6 +68,7 @@ class JudgingWorker:
         threads: evaluations at once.
         lease_seconds: None: as in the settings.
         clock: None: the machine's.
+        skips_to_last: where all waits, time is put forward to when the last of it is due, not the first.
 
     Attributes:
         faults: exceptions that came out of the path: its messages would have been parked.
@@ -79,7 +81,9 @@ class JudgingWorker:
         threads: int = 8,
         lease_seconds: int | None = None,
         clock: ShiftedClock | None = None,
+        skips_to_last: bool = False,
     ) -> None:
+        self._skips_to_last = skips_to_last
         self.clock = clock or ShiftedClock()
         settings = Settings(judges=judges)
         parts = build_worker(
@@ -138,7 +142,8 @@ class JudgingWorker:
     def wait_until_done(self, traces: int, *, seconds: float = 120) -> None:
         """Returns when so many traces are stored and none of their evaluations waits or runs.
 
-        Where nothing runs and all that waits is due later, the time of day is put forward to then.
+        Where nothing runs and all that waits is due later, the time of day is put forward to when the first
+        of it is due, or the last.
         """
         wait_for(
             lambda: self.faults or (self.count("SELECT count(*) FROM trace") == traces and self._is_done()),
@@ -157,8 +162,9 @@ class JudgingWorker:
         return {labels: float(value) for labels, value in (sample.rsplit(" ", 1) for sample in samples)}
 
     def _is_done(self) -> bool:
-        ((waiting, running, due_at),) = self.query(WHAT_IS_LEFT)
-        if waiting and not running and due_at > self.clock.now():
+        ((waiting, running, first_due_at, last_due_at),) = self.query(WHAT_IS_LEFT)
+        if waiting and not running and first_due_at > self.clock.now():
+            due_at = last_due_at if self._skips_to_last else first_due_at
             self.clock.advance((due_at - self.clock.now()).total_seconds())
         return not waiting and not running
 

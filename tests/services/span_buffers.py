@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from builders.spans import TRACE_ID, make_span
 from fakes.span_buffer import QUEUED_SECONDS, FakeSpanBuffer
+from ragsonde.storage.due_records import DueRecords
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
-from ragsonde.storage.sweeping import count_open, take_due_records
+from ragsonde.storage.sweeping import count_open
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -58,7 +59,7 @@ class PostgresBuffers:
         self.spans = PostgresSpanBuffer(engine, clock=clock, times=times)
 
     def take_due(self, *, limit: int = 100) -> list[str]:
-        keys = take_due_records(
+        keys = DueRecords().take(
             self.engine, now=self.clock.now(), limit=limit, queued_for_seconds=QUEUED_SECONDS
         )
         return [key.trace_id for key in keys]

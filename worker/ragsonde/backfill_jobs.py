@@ -88,6 +88,7 @@ class BackfillChores:
                 interval_seconds=SHOW_SECONDS,
                 run=self.show_progress,
                 is_exclusive=False,
+                shows=(BACKFILL_PROGRESS, BACKFILL_EVALUATIONS),
             ),
         )
 

@@ -17,6 +17,7 @@ from ragsonde.exposition.routes import build_routes
 from ragsonde.exposition.series import (
     BUILD,
     CONFIG,
+    DATABASE_LOST,
     SCORE_SINK_DROPPED,
     SCORE_SINK_SENT,
     WORKER_SERIES,
@@ -26,6 +27,7 @@ from ragsonde.extraction.mapping import Mappings
 from ragsonde.intake.consumption import Consumption
 from ragsonde.intake.delivery_guard import DeliveryGuard, log_trace_fault
 from ragsonde.intake.isolation import ThreadIsolation
+from ragsonde.judging.cover import choose_cover
 from ragsonde.judging.llm_chain import LlmChain
 from ragsonde.judging.model_prices import check_prices
 from ragsonde.judging.surroundings import Surroundings
@@ -47,6 +49,7 @@ from ragsonde.storage.budgets import PostgresBudgets
 from ragsonde.storage.check_runs import PostgresCheckStore
 from ragsonde.storage.engine import build_engine, ping
 from ragsonde.storage.judge_states import PostgresJudgeStates
+from ragsonde.storage.label_budget import PostgresLabelNames
 from ragsonde.storage.parking_store import PostgresParkingStore
 from ragsonde.storage.sample_rates import PostgresSampleRates
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
@@ -56,10 +59,11 @@ from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde.tasks import register_tasks
 from ragsonde.upkeep import build_text_rule
 from ragsonde_schemas.errors import ConfigError
+from ragsonde_schemas.label_names import NO_NAMES
 from ragsonde_schemas.stream_labels import judge_label, scorer_label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from celery import Celery
     from sqlalchemy import Engine
@@ -69,6 +73,7 @@ if TYPE_CHECKING:
     from ragsonde.scoring.scorer import Scorer
     from ragsonde.settings import Settings
     from ragsonde.sinks.outbox import Outbox
+    from ragsonde_schemas.label_names import LabelNames
 
 
 TRUSTED_SECONDS = 1.0
@@ -127,6 +132,7 @@ def build_worker(
     engine = build_engine(database_url, application_name="ragsonde-worker", trusted_seconds=TRUSTED_SECONDS)
     check_prices(settings.judges)
     judge_states = PostgresJudgeStates(engine, clock=clock)
+    privacy = build_privacy(settings, engine=engine, clock=clock)
     judges = build_judges(
         settings.judges,
         surroundings=Surroundings(
@@ -135,13 +141,17 @@ def build_worker(
         ),
         scorers=scorers,
         added=load_judge_kinds(),
+        cover=choose_cover(privacy.redaction),
     )
-    series = build_worker_series(settings, scorers=scorers, judges=judges, version=version)
+    series = build_worker_series(
+        settings,
+        scorers=scorers,
+        judges=judges,
+        version=version,
+        find_names=PostgresLabelNames(engine, clock=clock).find,
+    )
     fingerprints = {name: judge.fingerprint for name, judge in judges.items()}
-    privacy = replace(
-        build_privacy(settings, engine=engine, clock=clock),
-        on_redacted=build_redaction_counter(settings, series),
-    )
+    privacy = replace(privacy, on_redacted=build_redaction_counter(settings, series))
     parking = ProtectedParking(PostgresParkingStore(engine, clock=clock), privacy=privacy, limits=limits)
     prometheus = PrometheusSink(series, clock=clock, fingerprints=fingerprints)
     exports = build_exports(
@@ -161,7 +171,7 @@ def build_worker(
         sink=sink,
         isolation=isolation,
         stopping=stopping,
-        on_database=consumption.on_database,
+        on_database=build_database_listener(consumption, series),
     )
     texts = build_text_rule(settings, scorers=scorers)
     asked: Mapping[str, Judge] = judges
@@ -260,8 +270,24 @@ def build_assignments(
     return assignments
 
 
+def build_database_listener(consumption: Consumption, series: Series) -> Callable[[bool], None]:
+    """What is told whether Postgres answers: consumption pauses while it does not, each loss is counted."""
+
+    def hear(is_back: bool) -> None:  # noqa: FBT001 - the one fact that is told
+        consumption.on_database(is_back)
+        if not is_back:
+            series.add(DATABASE_LOST)
+
+    return hear
+
+
 def build_worker_series(
-    settings: Settings, *, scorers: Sequence[Scorer], judges: Mapping[str, Judge], version: str
+    settings: Settings,
+    *,
+    scorers: Sequence[Scorer],
+    judges: Mapping[str, Judge],
+    version: str,
+    find_names: Callable[[], LabelNames] = lambda: NO_NAMES,
 ) -> Series:
     """The series of a worker, its counters born at 0 for all that is configured."""
     labels = {name: judge_label(name, judge.fingerprint) for name, judge in judges.items()}
@@ -290,6 +316,7 @@ def build_worker_series(
             stages=STAGES,
             rules=Mappings(settings.extraction).list_rules(),
         ),
+        find_names=find_names,
     )
     series.state(CONFIG, hash=hash_settings(settings))
     series.state(BUILD, version=version)

@@ -75,7 +75,13 @@ class CheckChores:
         return (
             Job(name=EPOCHS, interval_seconds=EPOCH_SECONDS, run=self.turn_epochs),
             Job(name=CHECKS, interval_seconds=CHECK_SECONDS, run=self.publish_checks),
-            Job(name=DRIFT, interval_seconds=DRIFT_SECONDS, run=self.show_drift, is_exclusive=False),
+            Job(
+                name=DRIFT,
+                interval_seconds=DRIFT_SECONDS,
+                run=self.show_drift,
+                is_exclusive=False,
+                shows=(JUDGE_EPOCH, JUDGE_DRIFT, JUDGE_DRIFT_STDERR, JUDGE_CHECK_AGE),
+            ),
             Job(name=CHECK_RETENTION, interval_seconds=RETENTION_SECONDS, run=self.drop_old),
         )
 

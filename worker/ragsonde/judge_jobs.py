@@ -72,14 +72,27 @@ class JudgeChores:
         """All jobs, as the monitor runs them."""
         return (
             Job(name=RATES, interval_seconds=RATE_SECONDS, run=self.set_rates),
-            Job(name=BUDGETS, interval_seconds=BUDGET_SECONDS, run=self.show_budgets, is_exclusive=False),
+            Job(
+                name=BUDGETS,
+                interval_seconds=BUDGET_SECONDS,
+                run=self.show_budgets,
+                is_exclusive=False,
+                shows=(JUDGE_BUDGET_RATIO, JUDGE_BUDGET_WARNING, JUDGE_SAMPLE_RATE),
+            ),
             Job(name=RESERVATIONS, interval_seconds=RESERVATION_SECONDS, run=self.release_reservations),
-            Job(name=PAUSES, interval_seconds=PAUSE_SECONDS, run=self.show_pauses, is_exclusive=False),
+            Job(
+                name=PAUSES,
+                interval_seconds=PAUSE_SECONDS,
+                run=self.show_pauses,
+                is_exclusive=False,
+                shows=(JUDGE_PAUSED,),
+            ),
             Job(
                 name=AGREEMENT,
                 interval_seconds=AGREEMENT_SECONDS,
                 run=self.show_agreement,
                 is_exclusive=False,
+                shows=(JUDGE_AGREEMENT,),
             ),
         )
 

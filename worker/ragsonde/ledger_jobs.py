@@ -49,7 +49,13 @@ class LedgerChores:
 
     def build_jobs(self) -> tuple[Job, ...]:
         """The job, as the monitor runs it; each monitor shows what it found itself."""
-        job = Job(name=INVARIANTS, interval_seconds=self.check_seconds, run=self.check, is_exclusive=False)
+        job = Job(
+            name=INVARIANTS,
+            interval_seconds=self.check_seconds,
+            run=self.check,
+            is_exclusive=False,
+            shows=(LEDGER_VIOLATIONS,),
+        )
         return (job,)
 
     def check(self) -> None:
@@ -70,8 +76,10 @@ class LedgerChores:
         except GaveWayError:
             logger.info("ledger_gave_way")
             return
+        self.series.replace(
+            LEDGER_VIOLATIONS, {(check.invariant.value,): float(check.violations) for check in ledger.checks}
+        )
         for check in ledger.checks:
-            self.series.set(LEDGER_VIOLATIONS, float(check.violations), invariant=check.invariant)
             self._tell(check)
 
     def _tell(self, check: InvariantCheck) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
+    from ragsonde.exposition.declaration import Declaration
     from ragsonde.exposition.registry import Series
     from ragsonde.ports import Clock
 
@@ -28,6 +29,8 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS = 15.0
 GRACE_SECONDS = 3.0
 """Every job may be cut off anywhere: it commits or publishes in one step, or the next run does it again."""
+MISSED_RUNS = 3
+"""What a job shows disappears when so many of its runs in a row have not ended well."""
 _TURN_SECONDS = 0.25
 _REST_OF_LOOKING = 9.0
 
@@ -42,12 +45,14 @@ class Job:
         run: does it once; may raise.
         is_exclusive: it changes things, so only one of several monitors does it at a time. A job that only
             looks is done by each, for its own /metrics.
+        shows: the snapshots that a run replaces, or says to hold still.
     """
 
     name: str
     interval_seconds: float
     run: Callable[[], None]
     is_exclusive: bool = True
+    shows: tuple[Declaration, ...] = ()
 
     @property
     def retry_seconds(self) -> float:
@@ -127,7 +132,10 @@ class Monitor:
             begun = self._clock.monotonic()
             has_succeeded = self._attempt(job)
             took = self._clock.monotonic() - begun
-            self._stopping.wait(job.choose_pause(took_seconds=took, has_succeeded=has_succeeded))
+            pause = job.choose_pause(took_seconds=took, has_succeeded=has_succeeded)
+            if has_succeeded:
+                self._series.keep(job.shows, seconds=MISSED_RUNS * (pause + took))
+            self._stopping.wait(pause)
 
     def _attempt(self, job: Job) -> bool:
         begun = self._clock.monotonic()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from ragsonde.exposition.series import LEDGER_EVALUATIONS, OPEN_TRACES, QUEUE_MESSAGES, SWEPT
+from ragsonde.exposition.series import LEDGER_EVALUATIONS, OPEN_TRACES, QUEUE_MESSAGES, QUEUE_OLDEST, SWEPT
 from ragsonde.intake.topology import WORK
 from ragsonde.monitor import Job
+from ragsonde.storage.due_records import DueRecords
 from ragsonde.storage.far_times import bring_near
 from ragsonde.storage.ledger import count_states
-from ragsonde.storage.sweeping import count_open, take_due, take_due_records
+from ragsonde.storage.sweeping import count_open, find_longest_due, take_due
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,6 +86,7 @@ class Chores:
         sweeping_broker, closing_broker, counting_broker: three connections, so that a slow publish neither
             keeps traces open nor hides how deep the queues are.
         should_pause: asked between batches; True ends a run early.
+        due_records: remembers to which apps it has come.
     """
 
     options: MonitorOptions
@@ -95,6 +97,7 @@ class Chores:
     series: Series
     clock: Clock
     should_pause: Callable[[], bool]
+    due_records: DueRecords = field(default_factory=DueRecords)
 
     def build_jobs(self) -> tuple[Job, ...]:
         """All jobs, as the monitor runs them."""
@@ -104,19 +107,25 @@ class Chores:
             Job(name=FAR_TIMES, interval_seconds=options.far_times_seconds, run=self.bring_near),
             Job(name=ASSEMBLY, interval_seconds=options.assembly_seconds, run=self.close_traces),
             Job(
-                name=QUEUES, interval_seconds=options.queue_seconds, run=self.count_queues, is_exclusive=False
+                name=QUEUES,
+                interval_seconds=options.queue_seconds,
+                run=self.count_queues,
+                is_exclusive=False,
+                shows=(QUEUE_MESSAGES,),
             ),
             Job(
                 name=LEDGER,
                 interval_seconds=options.ledger_seconds,
                 run=self.count_ledger,
                 is_exclusive=False,
+                shows=(LEDGER_EVALUATIONS,),
             ),
             Job(
                 name=GATHERED,
                 interval_seconds=options.gathered_seconds,
                 run=self.count_gathered,
                 is_exclusive=False,
+                shows=(OPEN_TRACES, QUEUE_OLDEST),
             ),
         )
 
@@ -152,7 +161,7 @@ class Chores:
             DatabaseLostError: likewise.
         """
         self._publish_due(
-            take_due_records, self.closing_broker, queue_limit=self.options.assembly_queue_limit
+            self.due_records.take, self.closing_broker, queue_limit=self.options.assembly_queue_limit
         )
 
     def count_queues(self) -> None:
@@ -166,8 +175,11 @@ class Chores:
         self.series.replace(LEDGER_EVALUATIONS, {key: float(count) for key, count in counts.items()})
 
     def count_gathered(self) -> None:
-        """Shows how many traces are being gathered."""
-        self.series.set(OPEN_TRACES, float(count_open(self.engine)))
+        """Shows how many traces are being gathered, and how long due work has been kept waiting."""
+        now = self.clock.now()
+        since = find_longest_due(self.engine, now=now)
+        self.series.replace(OPEN_TRACES, {(): float(count_open(self.engine))})
+        self.series.replace(QUEUE_OLDEST, {(): 0.0 if since is None else (now - since).total_seconds()})
 
     def _publish_due(
         self, take: _Take, broker: Broker, *, queue_limit: int, tell: Callable[[int], None] = lambda _: None

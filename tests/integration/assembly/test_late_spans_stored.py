@@ -14,10 +14,11 @@ from fakes.stages import make_stages
 from ragsonde.cli.story import tell_history
 from ragsonde.pipeline.closing import close_record
 from ragsonde.pipeline.evaluate_trace import ingest
+from ragsonde.storage.due_records import DueRecords
 from ragsonde.storage.history import read_history
 from ragsonde.storage.parking_store import PostgresParkingStore
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
-from ragsonde.storage.sweeping import count_open, take_due_records
+from ragsonde.storage.sweeping import count_open
 from ragsonde.storage.tables import CURRENT_SCORE
 from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde_schemas.errors import ParkReason
@@ -50,7 +51,7 @@ class Worker:
 
     def sweep(self, seconds=0):
         self.clock.advance(seconds)
-        for key in take_due_records(self.engine, now=self.clock.now(), limit=99, queued_for_seconds=150):
+        for key in DueRecords().take(self.engine, now=self.clock.now(), limit=99, queued_for_seconds=150):
             close_record(key, self.stages)
 
     def list_current(self):

@@ -18,11 +18,12 @@ from ragsonde.judging.options import JudgeKind, JudgeOptions
 from ragsonde.judging.table import build_judges
 from ragsonde.pipeline.closing import close_record
 from ragsonde.pipeline.evaluate_trace import evaluate, ingest
+from ragsonde.storage.due_records import DueRecords
 from ragsonde.storage.history import read_history
 from ragsonde.storage.ledger import count_revisions, count_states
 from ragsonde.storage.parking_store import PostgresParkingStore
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
-from ragsonde.storage.sweeping import count_open, take_due_records
+from ragsonde.storage.sweeping import count_open
 from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.open_record import LateEffect
@@ -72,7 +73,7 @@ class Deployment:
     def rest(self, seconds=5):
         """Lets time pass, then closes what is due."""
         self.clock.advance(seconds)
-        keys = take_due_records(self.engine, now=self.clock.now(), limit=100, queued_for_seconds=150)
+        keys = DueRecords().take(self.engine, now=self.clock.now(), limit=100, queued_for_seconds=150)
         for place, key in enumerate(keys):
             worker = self.workers[place % 2]
             for pending in close_record(key, worker):

@@ -1,7 +1,7 @@
 """What we expose, read by Prometheus' own linter."""
 
-import os
-import shutil
+import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -15,20 +15,14 @@ from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES, QUEUE_MESSAGES, WORKER_SERIES
 from ragsonde.exposition.sink import PrometheusSink
 from ragsonde.pipeline.evaluate_trace import ingest
+from services.promtool import require_tool
 
 pytestmark = pytest.mark.integration
-
-TOOLS = Path(__file__).parents[3] / ".tools" / "usr" / "bin"
 
 
 @pytest.fixture(scope="module")
 def promtool():
-    found = shutil.which("promtool", path=f"{TOOLS}{os.pathsep}{os.environ.get('PATH', '')}")
-    if found is None and os.environ.get("CI"):
-        pytest.fail("CI is set and there is no promtool: make tools")
-    if found is None:
-        pytest.skip("there is no promtool: make tools")
-    return found
+    return require_tool("promtool")
 
 
 def check(promtool, page):
@@ -54,3 +48,66 @@ def test_a_monitors_page_is_clean(promtool):
     series.replace(QUEUE_MESSAGES, {("ragsonde.traces",): 3.0})
     result = check(promtool, series.render())
     assert (result.returncode, result.stdout + result.stderr) == (0, b"")
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "series.md").read_text()
+PLACE = 'app="shop",environment="production"'
+COUNTED = {
+    f'traces_total{{{PLACE},release="1",instance="a"}}': 10,
+    f'traces_total{{{PLACE},release="2",instance="b"}}': 2,
+    f'score_count{{{PLACE},release="1",judge="lexical@0",scorer="context_position"}}': 9,
+    f'score_count{{{PLACE},release="1",judge="lexical@0",scorer="context_precision"}}': 8,
+    f'no_context_total{{{PLACE},release="1"}}': 3,
+    f'context_tokens_total{{{PLACE},release="1",judge="lexical@0",relevant="yes"}}': 30,
+    f'context_tokens_total{{{PLACE},release="1",judge="lexical@0",relevant="no"}}': 10,
+    'messages_received_total{format="native",instance="a"}': 20,
+    'messages_received_total{format="otlp",instance="b"}': 40,
+    'evaluations_total{judge="gpt@1",state="scored",cause=""}': 3,
+    'evaluations_total{judge="gpt@1",state="failed",cause="refused"}': 1,
+    'evaluations_total{judge="gpt@1",state="shed",cause="budget_spent"}': 2,
+    'evaluations_total{judge="gpt@1",state="sampled_out",cause=""}': 100,
+}
+"""What is counted a minute."""
+DEPTHS = {"ragsonde.work": 7, "ragsonde.traces": 12}
+"""As two monitors show them."""
+EXPECTED = {
+    "score_count": (f'{{{PLACE},judge="lexical@0"}}', 9 / 12),
+    "evaluations_total": ('{judge="gpt@1"}', 3 / 6),
+    "no_context_total": (f"{{{PLACE}}}", 3 / 12),
+    "traces_total[1h] offset": (f"{{{PLACE}}}", 15 * 12),
+    "context_tokens_total": (f'{{{PLACE},judge="lexical@0"}}', 30 / 40),
+    "max by (queue)": ('{queue="ragsonde.work"}', 7),
+    "messages_received_total": ("{}", 12),
+}
+
+
+def test_the_expressions_of_the_reference_give_the_shares_they_promise(promtool, tmp_path):
+    expressions = re.findall(r"```promql\n(.*?)```", PAGE, re.DOTALL)
+    assert [sum(name in one for name in EXPECTED) for one in expressions] == [1] * len(EXPECTED)
+    minutes = 169 * 60
+    series = [
+        *({"series": f"ragsonde_{name}", "values": f"0+{step}x{minutes}"} for name, step in COUNTED.items()),
+        *(
+            {
+                "series": f'ragsonde_queue_messages{{queue="{queue}",instance="{instance}"}}',
+                "values": f"{depth}x{minutes}",
+            }
+            for queue, depth in DEPTHS.items()
+            for instance in ("a", "b")
+        ),
+    ]
+    tests = [
+        {
+            "expr": " ".join(one.split()),
+            "eval_time": "169h",
+            "exp_samples": [{"labels": labels, "value": value}],
+        }
+        for one in expressions
+        for name, (labels, value) in EXPECTED.items()
+        if name in one
+    ]
+    document = {"tests": [{"interval": "1m", "input_series": series, "promql_expr_test": tests}]}
+    (tmp_path / "tests.json").write_text(json.dumps(document))
+    command = [promtool, "test", "rules", str(tmp_path / "tests.json")]
+    result = subprocess.run(command, capture_output=True, check=False, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr

@@ -35,8 +35,10 @@ def llm():
 
 @pytest.fixture
 def worker(database_url, llm):
-    judge = make_judge(llm.url, timeout_seconds=1, deadline_seconds=20, circuit={"open_seconds": 0.5})
-    with JudgingWorker(database_url, judge) as running:
+    # a circuit tells by the machine's seconds, which cannot be skipped: a failed probe must not double them
+    circuit = {"open_seconds": 0.5, "longest_open_seconds": 0.5}
+    judge = make_judge(llm.url, timeout_seconds=1, deadline_seconds=20, circuit=circuit)
+    with JudgingWorker(database_url, judge, skips_to_last=True) as running:
         yield running
 
 

@@ -112,7 +112,7 @@ def test_with_broker_and_database_every_job_succeeds(database_url):
         own_vhost() as broker_url,
         running_monitor(broker_url=broker_url, database_url=database_url) as monitor,
     ):
-        for job in ("sweeper", "partitions", "retention", "queues", "ledger"):
+        for job in ("sweeper", "partitions", "retention", "queues", "ledger", "labels", "gathered"):
             series = f'ragsonde_monitor_job_last_success_timestamp_seconds{{job_name="{job}"}}'
             monitor.wait_until(lambda series=series: monitor.has_line(series))
         assert monitor.get("/health/ready") == (

@@ -9,9 +9,10 @@ from builders.rag_spans import RAG_SPANS
 from fakes.clock import FakeClock
 from fakes.evaluations import make_result, make_trace, plan_paid
 from ragsonde.assembly.closing import ClosingTimes
+from ragsonde.storage.due_records import DueRecords
 from ragsonde.storage.far_times import bring_near
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
-from ragsonde.storage.sweeping import take_due, take_due_records
+from ragsonde.storage.sweeping import take_due
 from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.spending import Limit, Period, Reservation
@@ -97,7 +98,7 @@ def test_spans_gathered_before_the_jump_are_closed_once(engine, clock, spans, ju
     clock.jump(jump)
     clock.advance(6 + max(0, -jump if -jump <= DAY else 0))
     bring_near(engine, now=clock.now())
-    (key,) = take_due_records(engine, now=clock.now(), limit=10, queued_for_seconds=LEASE_SECONDS)
+    (key,) = DueRecords().take(engine, now=clock.now(), limit=10, queued_for_seconds=LEASE_SECONDS)
     claimed = spans.claim(key.trace_id)
     assert len(claimed.spans) == len(RAG_SPANS)
     assert spans.settle(claimed, admitted=())

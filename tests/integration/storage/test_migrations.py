@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -111,7 +112,7 @@ def test_a_migration_that_always_had_to_give_way_changes_nothing(empty_engine, e
     migrate(empty_url, revision="0003")
     with empty_engine.connect() as reader, reader.begin():
         reader.execute(text("SELECT FROM evaluation"))
-        with pytest.raises(DatabaseLostError, match="nothing was changed"):
+        with pytest.raises(DatabaseLostError, match="nothing of revision 0004 was changed"):
             migrate(empty_url, patience_seconds=0)
     assert schema_state(empty_engine)[0] == "0003"
 
@@ -148,6 +149,55 @@ def test_a_migration_that_gave_way_names_who_held_the_locks(empty_engine, empty_
         writer.execute(text("LOCK TABLE backfill IN ACCESS EXCLUSIVE MODE"))
         with pytest.raises(DatabaseLostError, match=r"held by ragsonde test \(pid \d+, \d+ s\)"):
             migrate(empty_url, patience_seconds=0)
+
+
+LATER = """
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "{revision}", "{before}", None, None
+
+
+def upgrade():
+    op.execute("{statement}")
+"""
+HELD = """CREATE TABLE held AS SELECT c.relname AS name FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+WHERE l.pid = pg_backend_pid() AND l.mode = 'AccessExclusiveLock' AND c.relname IN ('score', 'trace')"""
+
+
+@pytest.fixture
+def add_revisions(tmp_path, monkeypatch):
+    """Adds revisions 9001, 9002 ... of one statement each to those that are known."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(find_migrations(), folder)
+    before = max(path.name for path in (folder / "versions").glob("*.py"))[:4]
+    monkeypatch.setattr("ragsonde.storage.migrations.find_migrations", lambda: folder)
+
+    def add(*statements):
+        written = before
+        for number, statement in enumerate(statements, 9001):
+            text = LATER.format(revision=number, before=written, statement=" ".join(statement.split()))
+            (folder / "versions" / f"{number}_later.py").write_text(text)
+            written = number
+
+    return add
+
+
+def test_a_revision_holds_no_lock_of_the_one_before(empty_engine, empty_url, add_revisions):
+    add_revisions("ALTER TABLE trace ADD COLUMN tier text", f"ALTER TABLE score ADD COLUMN tier text; {HELD}")
+    migrate(empty_url)
+    with empty_engine.connect() as connection:
+        assert connection.execute(text("SELECT name FROM held")).scalars().all() == ["score"]
+
+
+def test_a_migration_that_is_killed_in_the_middle_goes_on(empty_engine, empty_url, add_revisions):
+    add_revisions("ALTER TABLE trace ADD COLUMN tier text", "SELECT pg_terminate_backend(pg_backend_pid())")
+    with pytest.raises(DatabaseLostError):
+        migrate(empty_url)
+    assert schema_state(empty_engine)[0] == "9001"
+    add_revisions("ALTER TABLE trace ADD COLUMN tier text", "ALTER TABLE score ADD COLUMN tier text")
+    migrate(empty_url)
+    assert schema_state(empty_engine) == ("9002", "9002")
+    assert "tier" in [column["name"] for column in inspect(empty_engine).get_columns("score")]
 
 
 def test_a_newer_schema_is_left_as_it_is_and_an_older_one_refused(empty_engine, empty_url, caplog):

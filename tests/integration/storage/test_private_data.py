@@ -19,14 +19,20 @@ from builders.spans import TRACE_ID, write_export
 from mock_llm.outcomes import Outcome
 from mock_llm.server import MockLlm
 from ragsonde.bootstrap import build_worker
-from ragsonde.event_log import CoveringFormatter, JsonFormatter
+from ragsonde.event_log import build_formatter
+from ragsonde.intake.trace_consumer import INGEST_FILE
 from ragsonde.pipeline.evaluate_trace import ingest
 from ragsonde.settings import Settings
+from ragsonde.storage.backfills import create_backfill
 from ragsonde.storage.history import read_history
+from ragsonde.storage.parked_choice import ParkedChoice, select_parked
+from ragsonde.storage.replaying import holding_parked
 from ragsonde.storage.tables import JudgeReplyRow, ParkedMessageRow, TraceRow
 from ragsonde.storage.user_keys import find_user_id_forms
 from ragsonde.text_redaction import build_cover
+from ragsonde_schemas.backfill import BackfillRequest
 from ragsonde_schemas.envelope import Envelope
+from ragsonde_schemas.errors import ParkReason
 from services.everywhere import search_everywhere
 from services.judging_worker import make_judge
 
@@ -85,7 +91,7 @@ def running(engine_url, **settings):
     chosen = Settings(**settings)
     lines, root = io.StringIO(), logging.getLogger()
     log = logging.StreamHandler(lines)
-    log.setFormatter(_choose_formatter(chosen))
+    log.setFormatter(build_formatter("json", build_cover(chosen)))
     root.addHandler(log)
     level = root.level
     root.setLevel(logging.INFO)
@@ -96,11 +102,6 @@ def running(engine_url, **settings):
         root.removeHandler(log)
         root.setLevel(level)
         parts.engine.dispose()
-
-
-def _choose_formatter(settings):
-    cover = build_cover(settings)
-    return JsonFormatter() if cover is None else CoveringFormatter(JsonFormatter(), cover)
 
 
 def make_envelope(body, **fields):
@@ -149,10 +150,9 @@ def test_what_is_planted_in_every_place_rests_nowhere(database_url, own_engine):
             for body in list_bodies():
                 ingest(make_envelope(body, headers={"traceparent": EMAIL}), stages)
             exposed = stages.sink.series.render().body.decode()
-        # a repair shows the model its own words again: only those may hold what it made up itself
-        asked = json.dumps([one for call in llm.calls for one in call.messages if one["role"] != "assistant"])
+        asked = json.dumps([one for call in llm.calls for one in call.messages])
 
-    assert llm.calls
+    assert any(one["role"] == "assistant" for call in llm.calls for one in call.messages)
     with own_engine.connect() as connection:
         stored = connection.execute(select(TraceRow.trace_id)).scalars().all()
         replies = connection.execute(select(JudgeReplyRow.reply)).scalars().all()
@@ -205,6 +205,51 @@ def test_a_parked_message_becomes_the_same_trace_when_it_is_taken_again(database
     assert kept[0].body_bytes == len(kept[0].body)
     (revision,) = read_history(own_engine, "t2").revisions
     assert revision.trace.user_id == find_user_id_forms(own_engine, USER, now=datetime.now(UTC))[0]
+
+
+@pytest.mark.parametrize("pseudonyms", [False, True])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_replayed_body_gives_the_content_and_the_user_that_the_message_gave(
+    database_url, own_engine, pseudonyms, pack
+):
+    def write(trace_id):
+        return json.dumps({**NATIVE, "trace_id": trace_id, "event_id": trace_id}).encode()
+
+    with running(database_url, redaction={"patterns": "all", "pseudonyms": pseudonyms}) as (parts, _):
+        ingest(make_envelope(write("first")), parts.stages)
+        sent = make_envelope(pack(write("again")))
+        bodies = []
+        for _ in range(2):  # as when the replayed message is parked once more
+            parts.stages.parking.park(sent, reason=ParkReason.INVALID_JSON, message="x", where="body")
+            (parked,) = select_parked(own_engine, ParkedChoice(), limit=1)
+            with holding_parked(own_engine, parked.id, takes_all=True) as held:
+                sent = held.envelope.model_copy(update={"message_key": f"{len(bodies)}"})
+            bodies.append(sent.body)
+        ingest(sent, parts.stages)
+
+    assert bodies[0] == bodies[1]
+    first, again = (read_history(own_engine, name).revisions[0].trace for name in ("first", "again"))
+    assert again.content_hash == first.content_hash
+    assert again.user_id == find_user_id_forms(own_engine, USER, now=datetime.now(UTC))[0]
+    assert again.metadata == first.metadata
+
+
+def test_traces_of_files_take_the_path_that_redacts(database_url, own_engine):
+    with running(database_url, redaction={"patterns": "all"}) as (parts, lines):
+        now = datetime.now(UTC)
+        today = {"since": now.date(), "until": now.date()}
+        files = BackfillRequest(judge=None, fingerprint=None, rate_per_second=10, **today)
+        number = create_backfill(own_engine, files, foreseen=0, created_by=None, now=now)
+        take = parts.app.tasks[INGEST_FILE]
+        for body in list_bodies():
+            take(make_envelope(body, message_id=str(number)))
+
+    with own_engine.connect() as connection:
+        assert sorted(connection.execute(select(TraceRow.trace_id)).scalars()) == [TRACE_ID, "t1"]
+        assert len(connection.execute(select(ParkedMessageRow)).all()) == 8
+    for needle in (*PRIVATE, CARD.replace(" ", ""), "letters only", EMAIL.replace("@", "%40"), USER):
+        assert search_everywhere(own_engine, needle) == [], needle
+        assert needle not in lines.getvalue(), needle
 
 
 @pytest.mark.parametrize("kind", ["native", "spans"])

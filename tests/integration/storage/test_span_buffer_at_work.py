@@ -18,11 +18,12 @@ from builders.spans import TRACE_ID, make_span
 from fakes.clock import NOON, FakeClock
 from fakes.evaluations import make_trace
 from ragsonde.assembly.closing import ClosingTimes
+from ragsonde.storage.due_records import DueRecords
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.partitions import drop_expired
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
 from ragsonde.storage.span_rows import write_span
-from ragsonde.storage.sweeping import count_open, take_due_records
+from ragsonde.storage.sweeping import count_open
 from ragsonde.storage.tables import OpenRecordRow, SpanRow
 from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde_schemas.errors import DatabaseLostError
@@ -113,7 +114,7 @@ class TestManyWorkers:
 
         def sweep():
             taken = []
-            while keys := take_due_records(engine, now=clock.now(), limit=7, queued_for_seconds=150):
+            while keys := DueRecords().take(engine, now=clock.now(), limit=7, queued_for_seconds=150):
                 taken += [key.trace_id for key in keys]
             return taken
 
@@ -180,7 +181,7 @@ class TestLostDatabase:
             lambda: gather(away, make_spans(2)),
             lambda: away.claim(name_trace(1)),
             lambda: away.settle(claimed, admitted=()),
-            lambda: take_due_records(away_engine, now=NOON, limit=1, queued_for_seconds=150),
+            lambda: DueRecords().take(away_engine, now=NOON, limit=1, queued_for_seconds=150),
             lambda: count_open(away_engine),
         )
         for call in calls:

@@ -83,7 +83,7 @@ def test_version_is_the_packages(capsys):
     [
         (
             ["lst-scorers"],
-            "No such command 'lst-scorers'. Did you mean 'list-scorers'?; `ragsonde --help` shows",
+            "No such command 'lst-scorers'. Did you mean 'list-scorers', 'list-series'?; `ragsonde --help`",
         ),
         (["list-scorers", "--explian"], "No such option: --explian"),
         (["extract"], "Missing argument 'FILE...'; `ragsonde extract --help` shows how it is called"),

@@ -10,7 +10,7 @@ from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import WORKER_SERIES
 from ragsonde.exposition.sink import PrometheusSink
-from ragsonde_schemas.assessment import Assessment
+from ragsonde_schemas.assessment import Assessment, ContextVerdict
 from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.evaluation import (
     Admission,
@@ -248,6 +248,7 @@ def test_a_trace_that_was_not_stored_is_a_duplicate_and_nothing_else(board, kind
     for name in (
         "score_count",
         "evaluations_total",
+        "traces_total",
         "empty_retrieval_total",
         "extraction_total",
         "occurred_at_guessed_total",
@@ -269,6 +270,39 @@ def test_a_revision_counts_the_scores_it_replaces(board):
     board.sink.on_admitted(make_trace(), admit("revision", superseded=5), [])
     assert board.total("scores_superseded_total") == 5
     assert board.read("duplicates_total") == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "empty", "unknown"),
+    [
+        ({}, 0, 0),
+        ({"contexts": ()}, 1, 0),
+        ({"contexts": None}, 0, 1),
+        (
+            {
+                "contexts": (Context(rank=0, content=""),),
+                "extraction": Extraction(format="native", gap=Cause.CONTEXT_TEXT_MISSING),
+            },
+            *(0, 1),
+        ),
+    ],
+)
+def test_a_stored_trace_is_one_of_its_place_with_contexts_or_none_or_unknown_ones(
+    board, changes, empty, unknown
+):
+    board.sink.on_admitted(make_trace(**changes), admit(), [])
+    board.sink.on_admitted(make_trace(), admit("revision"), [])
+    assert board.read("traces_total") == {labelled(**PLACE): 2}
+    assert board.total("empty_retrieval_total") == empty
+    assert board.total("no_context_total") == unknown
+
+
+def test_an_app_without_empty_retrievals_has_their_series_at_0(board):
+    board.sink.on_admitted(make_trace(), admit(), [])
+    exposed = board.series.render().body.decode()
+    place = 'app="shop",environment="production",release="1.2"'
+    assert f"ragsonde_empty_retrieval_total{{{place}}} 0.0" in exposed
+    assert f"ragsonde_no_context_total{{{place}}} 0.0" in exposed
 
 
 @pytest.mark.parametrize(("contexts", "count"), [((), 1), ((Context(rank=0, content=" "),), 1), (None, 0)])
@@ -302,6 +336,29 @@ def test_insufficient_contexts_are_counted_where_they_were_assessed(board):
         assessment = Assessment(insufficient=insufficient)
         board.sink.on_finished(make_trace(), make_key(), finish(make_score(), assessment=assessment))
     assert board.read("insufficient_total") == {labelled(judge=GPT, **PLACE): 1}
+
+
+def test_tokens_of_contexts_are_counted_by_their_relevance_and_both_are_there_from_the_first_on(board):
+    trace = make_trace(contexts=(Context(rank=0, content="12345678"), Context(rank=1, content="1234")))
+    assessment = Assessment(contexts={"1": ContextVerdict(relevant=True), "2": ContextVerdict(relevant=True)})
+    board.sink.on_finished(trace, make_key(), finish(make_score(), assessment=assessment))
+    assert board.read("context_tokens_total") == {labelled(judge=GPT, relevant="yes", **PLACE): 3}
+    page = board.series.render().body.decode()
+    born = [line for line in page.splitlines() if line.startswith("ragsonde_context_tokens_total{")]
+    assert sorted(float(line.split()[-1]) for line in born) == [0, 3]
+
+
+def test_nothing_of_a_trace_but_its_place_is_shown_outside_of_exemplars(board):
+    secrets = {
+        name: f"secret-{name}" for name in ("trace_id", "user_id", "session_id", "query", "answer", "model")
+    }
+    trace = make_trace(**secrets, contexts=(Context(rank=0, content="secret-content"),))
+    assessment = Assessment(contexts={"1": ContextVerdict(relevant=True, reason="secret-reason")})
+    board.sink.on_admitted(trace, Admission(kind="new", key=trace.key, revision=1), ())
+    board.sink.on_finished(trace, make_key(), finish(make_score(), assessment=assessment))
+    assert "secret" not in board.series.render().body.decode()
+    shown = board.series.render("application/openmetrics-text").body.decode()
+    assert shown.count("secret") == shown.count('# {trace_id="secret-trace_id"}') > 0
 
 
 def test_calls_are_counted_with_their_cost_only_where_it_is_known(board):

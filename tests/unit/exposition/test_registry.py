@@ -9,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families as read_plai
 
 from ragsonde.exposition.admission import Limits
 from ragsonde.exposition.birth import KnownLabels
+from ragsonde.exposition.places import Place
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import (
     BUILD,
@@ -18,6 +19,7 @@ from ragsonde.exposition.series import (
     IN_FLIGHT,
     JUDGE_AGREEMENT,
     JUDGE_CALLS,
+    JUDGE_SAMPLE_RATE,
     JUDGE_TOKENS,
     LEDGER_EVALUATIONS,
     MONITOR_JOB_FAILURES,
@@ -30,6 +32,7 @@ from ragsonde.exposition.series import (
     WORKER_SERIES,
 )
 from ragsonde_schemas.errors import Cause, ParkReason
+from ragsonde_schemas.label_names import LabelNames
 
 KNOWN = KnownLabels(
     judges=("lexical@aaaaaa", "gpt@3fa2c1"),
@@ -191,6 +194,42 @@ def test_dropping_is_logged_once_a_series(caplog):
     ]
 
 
+def test_a_release_without_a_name_loses_its_series_and_its_lines_come_back():
+    names, retired = (
+        [LabelNames(releases={("shop", "production"): ("1", "2", "3")})],
+        Place("shop", "production", "1"),
+    )
+    series = Series(WORKER_SERIES, find_names=lambda: names[0])
+    shop = {"app": "shop", "environment": "production"}
+
+    def score(release: str) -> None:
+        series.observe(SCORE, 0.5, scorer="s", judge="j", release=release, **shop)
+        series.add(SCORE_SQUARES, 0.25, scorer="s", judge="j", release=release, **shop)
+
+    score("2")
+    before, lines = series._budget.left, len(series.render().body.splitlines())
+    score("1")
+    assert series._budget.left < before
+    series._retire(retired)
+    assert series._budget.left == before
+    assert len(series.render().body.splitlines()) == lines
+    assert {dict(labels)["release"] for labels in samples(series, "score_count")} == {"2"}
+    score("1")
+    assert value(series, "score_count", scorer="s", judge="j", release="1", **shop) == 1
+
+
+def test_apps_of_the_monitor_are_those_that_the_deployment_names():
+    names = LabelNames(apps=("shop", ""))
+    series = Series(MONITOR_SERIES, limits=Limits(max_apps=2), find_names=lambda: names)
+    series.replace(
+        JUDGE_SAMPLE_RATE,
+        {("gpt", "desk"): 0.5, ("gpt", "default"): 1.0, ("gpt", "shop"): 0.1},
+    )
+    assert {dict(labels)["app"] for labels in samples(series, "judge_sample_rate")} == {
+        *("shop", "default", "other")
+    }
+
+
 def test_hostile_label_values_leave_a_page_that_can_be_read(series):
     hostile = 'a"} 1\nragsonde_parked_total{reason="x'
     series.observe(SCORE, 0.5, scorer="s", judge="j", app=hostile, environment="\udc80", release="\\")
@@ -228,7 +267,7 @@ def test_in_flight_goes_down_again_when_the_work_fails(series):
 
 
 def test_shares_that_are_folded_into_one_become_their_mean_not_their_sum():
-    series = Series(MONITOR_SERIES, limits=Limits(max_label_values=1))
+    series = Series(MONITOR_SERIES, limits=Limits(max_apps=1))
     keys = [("gpt", "lexical", app, "no") for app in ("shop", "desk", "news")]
     series.replace(
         JUDGE_AGREEMENT,

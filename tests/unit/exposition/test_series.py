@@ -16,13 +16,16 @@ REFERENCE = [
     ("scores_below_threshold_total", "counter", "scorer judge app environment release"),
     ("unscored_total", "counter", "scorer judge status cause"),
     ("insufficient_total", "counter", "judge app environment release"),
+    ("context_tokens_total", "counter", "judge relevant app environment release"),
     ("messages_received_total", "counter", "format"),
     ("messages_settled_total", "counter", "outcome"),
     ("evaluations_total", "counter", "judge state cause"),
     ("parked_total", "counter", "reason"),
     ("duplicates_total", "counter", "kind"),
     ("scores_superseded_total", "counter", ""),
+    ("traces_total", "counter", "app environment release"),
     ("empty_retrieval_total", "counter", "app environment release"),
+    ("no_context_total", "counter", "app environment release"),
     ("redactions_total", "counter", "kind"),
     ("suspected_injection_total", "counter", "app environment release"),
     ("backfilled_total", "counter", "judge state"),
@@ -55,14 +58,16 @@ REFERENCE = [
     ("stage_seconds", "histogram", "stage"),
     ("in_flight", "gauge", ""),
     ("last_committed_timestamp_seconds", "gauge", ""),
+    ("database_lost_total", "counter", ""),
     ("config_info", "info", "hash"),
     ("build_info", "info", "version"),
     ("series_dropped_total", "counter", ""),
     ("sink_failures_total", "counter", ""),
     ("queue_messages", "snapshot", "queue"),
+    ("queue_oldest_seconds", "snapshot", ""),
     ("ledger_evaluations", "snapshot", "judge state"),
-    ("ledger_violations", "gauge", "invariant"),
-    ("open_traces", "gauge", ""),
+    ("ledger_violations", "snapshot", "invariant"),
+    ("open_traces", "snapshot", ""),
     ("swept_total", "counter", ""),
     ("backfill_done_ratio", "snapshot", "backfill judge"),
     ("backfill_evaluations", "snapshot", "backfill judge state"),
@@ -89,6 +94,16 @@ def test_a_score_falls_into_the_edges_that_the_rules_read():
 
 def test_every_series_belongs_to_a_process():
     assert set(DECLARED.values()) == set(chain(*PROCESSES))
+
+
+def test_labels_name_no_trace_user_session_or_text():
+    """A new label is added here by whoever has made sure that its values are few and nobody's."""
+    few = (
+        "scorer judge model status cause state format reason kind field rule outcome direction result effect"
+    )
+    few += " period against suspected relevant sink stage queue invariant backfill job_name path hash version"
+    labels = {label for declared in DECLARED.values() for label in declared.labels}
+    assert labels == {*few.split(), "app", "environment", "release"}
 
 
 def test_names_tell_kind_and_unit():

@@ -5,22 +5,27 @@ import time
 
 import pytest
 
+from builders.private_texts import EMAIL
 from fakes.judged_traces import make_trace
 from fakes.provider import FakeProvider, make_completion
 from ragsonde.judging.completion import CallFaultError, NotAskedError
+from ragsonde.judging.cover import choose_cover, cover_nothing
 from ragsonde.judging.exchange import Exchange, choose_timeout
 from ragsonde.judging.options import JudgeOptions
 from ragsonde.judging.prompt import render_prompt
+from ragsonde.redaction.options import RedactionOptions
+from ragsonde.redaction.redactor import PatternRedaction
 from ragsonde_schemas.assessment import Aspect
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
 from ragsonde_schemas.judge_call import UNANSWERED
 
 ASPECTS = frozenset({Aspect.RELEVANT, Aspect.ESSENTIAL})
 GOOD = {"c": [{"k": "1", "y": 1}, {"k": "2", "y": 0}], "need": ["1.1"], "ins": False, "why": "so"}
+NAME = EMAIL[:6]
 TRACE = make_trace("A battery.", "A shop.")
 
 
-def run(*script, seconds=60.0, max_tokens=100):
+def run(*script, seconds=60.0, max_tokens=100, cover=cover_nothing):
     options = JudgeOptions(name="gpt", kind="litellm", model="openai/m", max_tokens=max_tokens)
     provider = FakeProvider(list(script))
     exchange = Exchange(
@@ -29,12 +34,18 @@ def run(*script, seconds=60.0, max_tokens=100):
         prompt=render_prompt(TRACE, ASPECTS, reasons=options.reasons),
         trace=TRACE,
         deadline=time.monotonic() + seconds,
+        cover=cover,
     )
     return exchange, provider
 
 
 def reply(**changes):
     return make_completion(json.dumps({**GOOD, **changes}))
+
+
+def cut_at(longest):
+    """Words in which a cut at so many characters goes through an address."""
+    return "x" * (longest - 1 - len(EMAIL) // 2) + " " + EMAIL + " and more"
 
 
 def purposes(assessment):
@@ -310,3 +321,46 @@ def test_raw_replies_are_kept_up_to_a_bound_and_storable():
 def _wait_until(moment):
     while time.monotonic() < moment:
         time.sleep(0.001)
+
+
+class TestCovering:
+    """Nothing that is redacted leaves again or rests, wherever a provider's words are cut."""
+
+    COVER = choose_cover(
+        PatternRedaction(RedactionOptions(patterns=("email", "card")), read_secret=lambda: b"")
+    )
+
+    @pytest.mark.parametrize("longest", [4_000, 600, 100])
+    def test_a_repair_shows_no_address_of_the_bad_reply_and_no_half_of_one(self, longest):
+        bad = reply(need=["7.7"], why=cut_at(longest - 80 if longest == 4_000 else longest))
+        exchange, provider = run(bad, reply(), cover=self.COVER)
+        exchange.run()
+        asked = json.dumps(provider.asked[1]["messages"])
+        assert "7.7" in asked
+        assert NAME not in asked
+
+    def test_what_a_fault_quotes_is_no_half_of_an_address(self):
+        bad = reply(need=[cut_at(37)], why="")
+        exchange, provider = run(bad, bad, cover=self.COVER)
+        assessment = exchange.run()
+        assert NAME not in json.dumps(provider.asked[1]["messages"])
+        assert NAME not in str(assessment.faults)
+
+    def test_reasons_and_raw_replies_that_are_cut_hold_no_half_of_an_address(self):
+        long = reply(why=cut_at(600), more=cut_at(16 * 1024 - 40))
+        assessment = run(long, cover=self.COVER)[0].run()
+        assert assessment.faults == {}
+        assert NAME not in assessment.reason
+        assert len(assessment.calls[0].reply) > 16_000
+        assert NAME not in assessment.calls[0].reply[-200:]
+
+    def test_what_a_provider_says_of_its_refusal_holds_no_half_of_an_address(self):
+        fault = CallFaultError(Cause.CONTENT_REFUSED, "refused", evidence=cut_at(2_000))
+        (call,) = run(fault, cover=self.COVER)[0].run().calls
+        assert 1_900 < len(call.reply) <= 2_000
+        assert NAME not in call.reply
+
+    def test_verdicts_stay_what_they_are_whatever_is_covered(self):
+        everything = run(reply(), cover=lambda texts: ("[all]",) * len(texts))[0].run()
+        assert everything.faults == {}
+        assert everything.essential == ("1.1",)

@@ -130,7 +130,7 @@ def test_a_code_that_is_no_identifier_is_not_repeated():
 def test_evidence_keeps_the_words_without_secrets():
     error = ProviderError("bad header Bearer tok-1 and my-own-key and sk-live-1234567", status_code=400)
     assert translate(error, secret="my-own-key").evidence == "bad header *** and *** and ***"
-    assert len(strike_secrets("x" * 10_000, None)) == 2_000
+    assert strike_secrets("sk-live-1234567 is wrong", None) == "*** is wrong"
 
 
 def chain(*errors):

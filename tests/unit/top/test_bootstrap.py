@@ -4,11 +4,13 @@ import json
 import re
 
 from builders.envelopes import wrap_json
-from ragsonde.bootstrap import build_worker, build_worker_series
+from ragsonde.bootstrap import build_database_listener, build_worker, build_worker_series
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.decoding.table import decode
-from ragsonde.exposition.series import EXTRACTION
+from ragsonde.exposition.registry import Series
+from ragsonde.exposition.series import EXTRACTION, WORKER_SERIES
 from ragsonde.extraction.table import find_fields
+from ragsonde.intake.consumption import Consumption
 from ragsonde.judging.table import build_judges
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings import read_settings
@@ -71,3 +73,12 @@ def test_scores_of_fallbacks_are_born_at_0():
     assert len(born["unscored_total"]) == 2
     assert own in born["unscored_total"]
     assert born["evaluations_total"] == {own}
+
+
+def test_a_lost_database_is_counted_with_each_attempt_and_its_return_is_not():
+    series, consumption = Series(WORKER_SERIES), Consumption()
+    hear = build_database_listener(consumption, series)
+    for is_back in (False, False, True):
+        hear(is_back)
+    assert b"ragsonde_database_lost_total 2.0\n" in series.render().body
+    assert not consumption.is_paused

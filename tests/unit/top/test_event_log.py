@@ -3,7 +3,18 @@ import logging
 
 import pytest
 
-from ragsonde.event_log import JsonFormatter, TextFormatter, cut, format_traceback
+from builders.private_texts import EMAIL
+from ragsonde.event_log import (
+    LONGEST_FIELD,
+    LONGEST_TRACEBACK,
+    JsonFormatter,
+    TextFormatter,
+    build_formatter,
+    cut,
+    format_traceback,
+)
+from ragsonde.settings import Settings
+from ragsonde.text_redaction import build_cover
 from ragsonde_schemas.errors import DatabaseLostError
 
 
@@ -50,6 +61,20 @@ def test_a_traceback_shows_the_place_and_our_own_words_but_no_content(formatter)
 def test_the_first_error_of_a_chain_comes_first():
     shown = format_traceback(raise_and_catch())
     assert shown.index("ValueError") < shown.index("DatabaseLostError")
+
+
+@pytest.mark.parametrize("log_format", ["json", "text"])
+@pytest.mark.parametrize("place", ["msg", "problems", "exc_info"])
+def test_what_is_cut_is_covered_before_so_that_no_half_of_an_address_stays(log_format, place):
+    formatter = build_formatter(log_format, build_cover(Settings(redaction={"patterns": ["email"]})))
+    longest = LONGEST_TRACEBACK if place == "exc_info" else LONGEST_FIELD
+    named = "ragsonde_schemas.errors.DatabaseLostError: " if place == "exc_info" else ""
+    words = "x" * (longest // 2 - len(named) - 8) + f" {EMAIL} and" + " y" * longest
+    error = DatabaseLostError(words)
+    given = (type(error), error, None) if place == "exc_info" else words
+    line = formatter.format(make_record(**{place: given}))
+    assert "characters left out" in line
+    assert EMAIL[:6] not in line
 
 
 @pytest.mark.parametrize("formatter", [JsonFormatter(), TextFormatter()])

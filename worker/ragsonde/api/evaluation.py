@@ -62,6 +62,8 @@ def evaluate(
 ) -> Report:
     """The scores of all traces, one by one and summed up; no service is needed, and no network for `lexical`.
 
+    No settings are read: nothing is redacted, an LLM judge is shown the texts as they are.
+
     Args:
         data: a path (JSON lines, a JSON array or one message of any known format), such text itself, native
             messages as mappings, or traces.
@@ -91,7 +93,7 @@ def evaluate(
 
 
 def score(trace: Trace | Mapping[str, Any], scorer: str | Scorer, judge: JudgeChoice = "lexical") -> Outcome:
-    """What one scorer makes of one trace: a score, or an unscored with its cause.
+    """What one scorer makes of one trace: a score, or an unscored with its cause; nothing is redacted.
 
     Raises:
         InputError: the mapping is no native message.

@@ -10,6 +10,7 @@ from ragsonde.api.evaluation import choose_judge as choose_free_judge
 from ragsonde.api.messages import read_messages
 from ragsonde.api.traces import decode_messages
 from ragsonde.cli.terminal import write_note
+from ragsonde.judging.cover import choose_cover
 from ragsonde.judging.table import build_judge
 from ragsonde.pipeline.assignments import covers_trace, list_unknown_scorers
 from ragsonde.plugins import load_formulas, load_judge_kinds
@@ -121,8 +122,9 @@ def choose_judge(
     configured = {options.name: options for options in settings.judges}
     if name in configured:
         options = configured[name].model_copy(update={"scorers": None})
-        judge = build_judge(options, scorers=scorers, added=load_judge_kinds())
-        redaction = None if judge.is_free else build_redaction(settings)
+        redaction = build_redaction(settings)
+        judge = build_judge(options, scorers=scorers, added=load_judge_kinds(), cover=choose_cover(redaction))
+        redaction = None if judge.is_free else redaction
         return judge if redaction is None else CoveredJudge(judge, redaction)
     if name == _FREE or name.startswith(RECORDED_PREFIX):
         return choose_free_judge(name)

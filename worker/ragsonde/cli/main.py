@@ -108,6 +108,7 @@ COMMANDS: dict[str, Row] = {
     "list-scorers": Row(
         "ragsonde.cli.list_scorers:list_scorers", "List the scorers and how to read their scores."
     ),
+    "list-series": Row("ragsonde.cli.list_series:list_series", "List what is exposed to Prometheus."),
     "check-config": Row(
         "ragsonde.cli.check_config:check_config", "Print the effective settings and their origin."
     ),

@@ -30,6 +30,7 @@ from ragsonde.exposition.series import BUILD, CONFIG, MONITOR_SERIES
 from ragsonde.intake.publisher import Publisher
 from ragsonde.judge_jobs import JUDGE_JOB_NAMES, JudgeChores
 from ragsonde.judging.table import build_judges
+from ragsonde.label_jobs import LABEL_JOB_NAMES, LabelChores
 from ragsonde.ledger_jobs import LEDGER_JOB_NAMES, LedgerChores
 from ragsonde.monitor import Monitor
 from ragsonde.monitor_jobs import JOB_NAMES, Chores, MonitorOptions
@@ -38,6 +39,7 @@ from ragsonde.scoring.table import build_scorers
 from ragsonde.settings import read_settings
 from ragsonde.settings.effective import hash_settings
 from ragsonde.storage.engine import build_engine, translating_losses
+from ragsonde.storage.label_budget import PostgresLabelNames
 from ragsonde.storage.locks import try_job_lock
 from ragsonde.text_redaction import build_cover
 from ragsonde.upkeep import UPKEEP_JOB_NAMES, Upkeep, build_text_rule, list_retention
@@ -99,14 +101,18 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
     """
     jobs = (
         *(*JOB_NAMES, *UPKEEP_JOB_NAMES, *JUDGE_JOB_NAMES, *CHECK_JOB_NAMES),
-        *(*BACKFILL_JOB_NAMES, *LEDGER_JOB_NAMES),
+        *(*BACKFILL_JOB_NAMES, *LEDGER_JOB_NAMES, *LABEL_JOB_NAMES),
     )
-    series = Series(MONITOR_SERIES, known=KnownLabels(jobs=jobs))
-    series.state(CONFIG, hash=hash_settings(settings))
-    series.state(BUILD, version=version("ragsonde"))
     with ExitStack() as stack:
         engine = build_engine(connections.database_url, application_name="ragsonde-monitor")
         stack.callback(engine.dispose)
+        series = Series(
+            MONITOR_SERIES,
+            known=KnownLabels(jobs=jobs),
+            find_names=PostgresLabelNames(engine, clock=SystemClock()).find,
+        )
+        series.state(CONFIG, hash=hash_settings(settings))
+        series.state(BUILD, version=version("ragsonde"))
         # apart: jobs that begin together would hold all connections of one engine, each waiting for another
         locks = build_engine(connections.database_url, application_name="ragsonde-monitor-locks")
         stack.callback(locks.dispose)
@@ -169,6 +175,7 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             kept_days=find_kept_days(settings),
             verdict_days=settings.retention_days.assessment,
         )
+        label_chores = LabelChores(engine=engine, clock=SystemClock())
         routes = build_routes(
             series,
             live=Health({"loop": monitor.find_stopped_loop}),
@@ -186,7 +193,10 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
         stack.callback(server.close)
         logger.info("monitor_started", extra={"page": f"{server.url}/", "metrics": f"{server.url}{METRICS}"})
         with stopping_on_signals(monitor.stop):
-            chore_lists = (chores, upkeep, judge_chores, check_chores, backfill_chores, ledger_chores)
+            chore_lists = (
+                *(chores, upkeep, judge_chores, check_chores),
+                *(backfill_chores, ledger_chores, label_chores),
+            )
             monitor.run([job for one in chore_lists for job in one.build_jobs()])
 
 

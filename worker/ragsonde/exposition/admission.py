@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ragsonde.exposition.labels import clean_label
-from ragsonde_schemas.app_name import show_app
+from ragsonde_schemas.label_names import MOST_APPS, MOST_ENVIRONMENTS, MOST_RELEASES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ class Limits:
 
     Attributes:
         max_lines: exposed lines, comments included; nothing is exposed beyond them.
-        max_apps: apps that are named, in the order they are seen.
+        max_apps: apps that are named.
         max_environments: environments that are named.
         max_releases: releases that are named, for each app and environment.
         max_rules: rules of the code by which fields are found; none is made by a producer. Those of the
@@ -35,22 +35,11 @@ class Limits:
     """
 
     max_lines: int = 10_000
-    max_apps: int = 20
-    max_environments: int = 5
-    max_releases: int = 3
+    max_apps: int = MOST_APPS
+    max_environments: int = MOST_ENVIRONMENTS
+    max_releases: int = MOST_RELEASES
     max_rules: int = 300
     max_label_values: int = 100
-
-
-class Place(NamedTuple):
-    """Whose trace a value is of, as it stands in labels."""
-
-    app: str
-    environment: str
-    release: str
-
-
-ELSEWHERE = Place(OTHER, OTHER, OTHER)
 
 
 class LineBudget:
@@ -68,6 +57,11 @@ class LineBudget:
         self._on_refused = on_refused
         self._refused: set[str] = set()
         self._lock = Lock()
+
+    def give_back(self, declaration: Declaration) -> None:
+        """Frees the lines of a label set that is gone."""
+        with self._lock:
+            self._taken -= declaration.lines_per_label_set
 
     @property
     def left(self) -> int:
@@ -152,54 +146,3 @@ class Vocabularies:
         if vocabulary is None:
             vocabulary = self._by_label.setdefault(label, Vocabulary(label, max_values=self._max_values))
         return vocabulary.admit(value)
-
-
-class Places:
-    """Decides which combinations of app, environment and release are named.
-
-    A new combination also needs room: the lines of `max_places` of them are reserved, so that what is
-    admitted can be exposed to the end. Among them is the one that is `other` everywhere and, for each named
-    app and environment, that of its other releases: a new release must not take an app out of its own series.
-    """
-
-    def __init__(self, limits: Limits, *, max_places: int) -> None:
-        self._max_places = max_places
-        self._max_releases = limits.max_releases
-        self._apps = Vocabulary("app", max_values=limits.max_apps)
-        self._environments = Vocabulary("environment", max_values=limits.max_environments)
-        self._releases: dict[tuple[str, str], Vocabulary] = {}
-        self._admitted: set[Place] = {ELSEWHERE}
-        self._lock = Lock()
-        self._has_warned = False
-
-    def admit(self, *, app: str, environment: str, release: str) -> Place:
-        """The place under which a trace is counted; an app that is not named has no named release either."""
-        app_label = self._apps.admit(show_app(app))
-        environment_label = self._environments.admit(environment)
-        release_label = OTHER if app_label == OTHER else self._release(app_label, environment_label, release)
-        place = Place(app_label, environment_label, release_label)
-        other_releases = place._replace(release=OTHER)
-        if self._has_room(place, other_releases):
-            return place
-        return other_releases if other_releases in self._admitted else ELSEWHERE
-
-    def _release(self, app: str, environment: str, release: str) -> str:
-        with self._lock:
-            vocabulary = self._releases.get((app, environment))
-            if vocabulary is None:
-                vocabulary = Vocabulary("release", max_values=self._max_releases)
-                self._releases[app, environment] = vocabulary
-        return vocabulary.admit(release)
-
-    def _has_room(self, place: Place, other_releases: Place) -> bool:
-        if place in self._admitted:
-            return True
-        with self._lock:
-            needed = {place, other_releases} - self._admitted
-            if len(self._admitted) + len(needed) <= self._max_places:
-                self._admitted |= needed
-                return True
-            if not self._has_warned:
-                self._has_warned = True
-                logger.warning("places_folded", extra={"limit": self._max_places, "folded_to": OTHER})
-        return False

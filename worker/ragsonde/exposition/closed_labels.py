@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragsonde.exposition.declaration import Rows
 from ragsonde_schemas.errors import Cause, ParkReason
 from ragsonde_schemas.evaluation import EvaluationState
-from ragsonde_schemas.ledger import Invariant, MessageEnd
+from ragsonde_schemas.ledger import MessageEnd
 from ragsonde_schemas.open_record import ClosingReason, FilterCause, LateEffect
 
 SKIPPED_CAUSES = (
@@ -74,7 +74,6 @@ FILTER_CAUSES = Rows(("cause",), tuple((cause,) for cause in FilterCause))
 REASONS = Rows(("reason",), tuple((reason,) for reason in ParkReason))
 DUPLICATE_KINDS = Rows(("kind",), (("duplicate",), ("over_limit",), ("parked",)))
 MESSAGE_ENDS = Rows(("outcome",), tuple((end,) for end in MessageEnd))
-INVARIANTS = Rows(("invariant",), tuple((invariant,) for invariant in Invariant))
 CACHE_RESULTS = Rows(("result",), (("hit",), ("miss",)))
 DIRECTIONS = Rows(("direction",), (("in",), ("out",)))
 RECEIVED = Rows(

@@ -45,6 +45,7 @@ class Declaration:
         unit: base unit that the name ends with, before `_total`; '' where it is a plain count.
         buckets: upper edges of a histogram, without +Inf.
         born: rows of the closed labels that exist at 0 from the start.
+        adds_up: of a gauge: the processes' values together are the deployment's; else the greatest is.
     """
 
     name: str
@@ -54,11 +55,24 @@ class Declaration:
     unit: str = ""
     buckets: tuple[float, ...] = ()
     born: Rows | None = None
+    adds_up: bool = False
 
     @property
     def full_name(self) -> str:
         """The name as scraped, with the prefix."""
         return PREFIX + self.name
+
+    @property
+    def type_name(self) -> str:
+        """The type as scraped."""
+        return (Kind.GAUGE if self.kind is Kind.SNAPSHOT else self.kind).value
+
+    @property
+    def over_processes(self) -> str:
+        """What makes one value of those of all processes: `sum`, `max`, or for infos `count`."""
+        if self.kind is Kind.INFO:
+            return "count"
+        return "sum" if self.adds_up or self.kind in {Kind.COUNTER, Kind.HISTOGRAM} else "max"
 
     @property
     def fixed_lines(self) -> int:

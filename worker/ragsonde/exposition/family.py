@@ -35,3 +35,12 @@ class Family(Generic[MetricType]):
                 if child is None and self._budget.take(self._declaration):
                     child = self._children[values] = self.metric.labels(*values)
         return child
+
+    def drop(self, last_values: tuple[str, ...]) -> None:
+        """Lets go of every child whose last label values these are."""
+        with self._lock:
+            gone = [values for values in self._children if values[-len(last_values) :] == last_values]
+            for values in gone:
+                del self._children[values]
+                self.metric.remove(*values)
+                self._budget.give_back(self._declaration)

@@ -16,15 +16,19 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import choose_encoder
 
-from ragsonde.exposition.admission import Limits, LineBudget, Places, Vocabularies
+from ragsonde.exposition.admission import Limits, LineBudget, Vocabularies
 from ragsonde.exposition.birth import KnownLabels, list_births
 from ragsonde.exposition.declaration import Declaration, Kind
 from ragsonde.exposition.family import Family
+from ragsonde.exposition.places import Place, Places
 from ragsonde.exposition.series import IN_FLIGHT, PLACE_LABELS, PLACED_LINES, SERIES_DROPPED
 from ragsonde.exposition.snapshot import SnapshotCollector
+from ragsonde_schemas.label_names import NO_NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from ragsonde_schemas.label_names import LabelNames
 
 OPENMETRICS = "application/openmetrics-text"
 _PROCESS_LINES = 25
@@ -49,6 +53,7 @@ class Series:
         declarations: what this process exposes: WORKER_SERIES or MONITOR_SERIES.
         known: label values known in advance; their counters are born at 0.
         limits: bounds for what producers can make us expose.
+        find_names: which apps, environments and releases the deployment names; asked for each value.
     """
 
     def __init__(
@@ -57,6 +62,7 @@ class Series:
         *,
         known: KnownLabels | None = None,
         limits: Limits | None = None,
+        find_names: Callable[[], LabelNames] = lambda: NO_NAMES,
     ) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated by the client
         known, limits = known or KnownLabels(), limits or Limits()
@@ -75,9 +81,16 @@ class Series:
         for declaration in declarations:
             for labels in list_births(declaration, known):
                 self._bear(declaration, labels)
-        place_lines = max(1, len(known.scorers) * len(known.judges)) * PLACED_LINES + len(known.judges) + 2
+        place_lines = (
+            max(1, len(known.scorers) * len(known.judges)) * PLACED_LINES + 3 * len(known.judges) + 4
+        )
         growth_lines = _GROWTH_LINES + len(known.rules)
-        self._places = Places(limits, max_places=(self._budget.left - growth_lines) // place_lines)
+        self._places = Places(
+            limits,
+            max_places=(self._budget.left - growth_lines) // place_lines,
+            find_names=find_names,
+            on_retired=self._retire,
+        )
 
     def add(self, declaration: Declaration, amount: float = 1.0, /, **labels: str) -> None:
         """Counts up a counter."""
@@ -126,6 +139,11 @@ class Series:
         if weights is not None:
             admitted = {key: total / weighed[key] for key, total in admitted.items()}
         self._snapshots[declaration].replace(admitted)
+
+    def keep(self, declarations: Iterable[Declaration], *, seconds: float) -> None:
+        """Shows these snapshots for so long, and longer only if they are replaced or kept again by then."""
+        for declaration in declarations:
+            self._snapshots[declaration].keep(seconds)
 
     @contextmanager
     def count_in_flight(self) -> Iterator[None]:
@@ -177,11 +195,21 @@ class Series:
                 f"series {declaration.name}: got labels {sorted(labels)}, expected {sorted(names)}"
             )
         if names[-3:] != PLACE_LABELS:
-            return tuple([self._vocabularies.admit(name, labels[name]) for name in names])
+            return tuple([self._admit_value(name, labels[name]) for name in names])
         place = self._places.admit(
             app=labels["app"], environment=labels["environment"], release=labels["release"]
         )
         return (*[self._vocabularies.admit(name, labels[name]) for name in names[:-3]], *place)
+
+    def _admit_value(self, name: str, value: str) -> str:
+        return self._places.admit_app(value) if name == "app" else self._vocabularies.admit(name, value)
+
+    def _retire(self, place: Place) -> None:
+        for table in (self._counters, self._histograms):
+            families: Iterable[tuple[Declaration, Family[Counter] | Family[Histogram]]] = table.items()
+            for declaration, family in families:
+                if declaration.labels[-3:] == PLACE_LABELS:
+                    family.drop(place)
 
     def _count_dropped(self) -> None:
         self._counters[SERIES_DROPPED].metric.inc()

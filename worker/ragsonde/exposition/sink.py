@@ -7,9 +7,11 @@ from functools import wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from ragsonde.exposition.closed_labels import NO_CAUSE, OK
+from ragsonde.exposition.context_tokens import count_tokens
 from ragsonde.exposition.labels import exemplar_of
 from ragsonde.exposition.series import (
     BACKFILLED,
+    CONTEXT_TOKENS,
     DUPLICATES,
     EMPTY_RETRIEVAL,
     END_TO_END,
@@ -29,6 +31,7 @@ from ragsonde.exposition.series import (
     MAPPING_FOUND_NOTHING,
     MESSAGES_RECEIVED,
     MESSAGES_SETTLED,
+    NO_CONTEXT,
     OCCURRED_AT_GUESSED,
     PARKED,
     SCORE,
@@ -38,6 +41,7 @@ from ragsonde.exposition.series import (
     SINK_FAILURES,
     STAGE_SECONDS,
     SUSPECTED_INJECTION,
+    TRACES,
     TRACES_CLOSED,
     TRACES_FILTERED,
     UNSCORED,
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
 
     from ragsonde.exposition.registry import Series
     from ragsonde.ports import Clock
+    from ragsonde_schemas.assessment import Assessment
     from ragsonde_schemas.evaluation import Admission, EvaluationKey, EvaluationResult, PlannedEvaluation
     from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.ledger import MessageEnd
@@ -65,6 +70,7 @@ SCORE_DIGITS = 6
 """A raw score is a sum of floats: rounded, equal verdicts fall on the same side of a bucket's edge."""
 
 _EMPTY_CAUSES = frozenset({Cause.EMPTY_RETRIEVAL, Cause.FILTERED_EMPTY})
+_UNKNOWN_CAUSES = frozenset({Cause.NO_CONTEXT, Cause.CONTEXT_TEXT_MISSING})
 _CALL_OUTCOMES = frozenset({OK, *Cause})
 
 Arguments = ParamSpec("Arguments")
@@ -124,12 +130,13 @@ class PrometheusSink:
                 self.series.add(BACKFILLED, judge=judge, state=born.result.state)
 
     def _tell_stored(self, trace: Trace, planned: Sequence[PlannedEvaluation]) -> None:
-        if trace.missing_contexts in _EMPTY_CAUSES:
-            self.series.add(EMPTY_RETRIEVAL, **_place_of(trace))
-        if trace.extraction.suspected_injection:
-            self.series.add(SUSPECTED_INJECTION, **_place_of(trace))
-        if trace.occurred_at_guessed:
-            self.series.add(OCCURRED_AT_GUESSED)
+        place, missing = _place_of(trace), trace.missing_contexts
+        self.series.add(TRACES, **place)
+        # counted by 0, too: a first event is an increase
+        self.series.add(EMPTY_RETRIEVAL, float(missing in _EMPTY_CAUSES), **place)
+        self.series.add(NO_CONTEXT, float(missing in _UNKNOWN_CAUSES), **place)
+        self.series.add(SUSPECTED_INJECTION, float(bool(trace.extraction.suspected_injection)), **place)
+        self.series.add(OCCURRED_AT_GUESSED, float(trace.occurred_at_guessed))
         for field, evidence in trace.extraction.fields.items():
             self.series.add(EXTRACTION, field=field, rule=evidence.rule)
         for born in planned:
@@ -257,9 +264,15 @@ class PrometheusSink:
                 self.series.add(
                     UNSCORED, scorer=scorer, judge=judge, status=outcome.status, cause=outcome.cause
                 )
-        insufficient = None if result.assessment is None else result.assessment.insufficient
-        if insufficient is not None:
-            self.series.add(INSUFFICIENT, float(insufficient), judge=judge, **_place_of(trace))
+        if result.assessment is not None:
+            self._tell_assessment(trace, judge, result.assessment)
+
+    def _tell_assessment(self, trace: Trace, judge: str, assessment: Assessment) -> None:
+        place = _place_of(trace)
+        if assessment.insufficient is not None:
+            self.series.add(INSUFFICIENT, float(assessment.insufficient), judge=judge, **place)
+        for relevant, tokens in count_tokens(trace, assessment).items():
+            self.series.add(CONTEXT_TOKENS, tokens, judge=judge, relevant=relevant, **place)
 
     def _tell_score(self, trace: Trace, judge: str, scorer: str, score: Score) -> None:
         raw = round(score.raw, SCORE_DIGITS)

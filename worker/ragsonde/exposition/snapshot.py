@@ -16,25 +16,35 @@ if TYPE_CHECKING:
 
     from ragsonde.exposition.declaration import Declaration
 
-STALE_AFTER_SECONDS = 300.0
-"""An old queue depth looks like a fresh one: after so long an absent series says more."""
+SHOWN_SECONDS = 120.0
+"""At the least: an alert that waits for some minutes must not begin anew because one run was missed."""
 
 
 class SnapshotCollector(Collector):
-    """Exposes the last snapshot while it is fresh."""
+    """Exposes the last snapshot for as long as it is kept fresh.
+
+    An old queue depth looks like a fresh one: once runs are missed, an absent series says more.
+    """
 
     def __init__(self, declaration: Declaration, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._declaration = declaration
         self._monotonic = monotonic
         self._lock = Lock()
         self._rows: dict[tuple[str, ...], float] = {}
-        self._taken_at = monotonic()
+        self._shown_until = monotonic()
 
     def replace(self, rows: Mapping[tuple[str, ...], float]) -> None:
         """Puts `rows`, label values to value, in the place of all earlier ones."""
         with self._lock:
             self._rows = dict(rows)
-            self._taken_at = self._monotonic()
+            self._shown_until = self._monotonic() + SHOWN_SECONDS
+
+    def keep(self, seconds: float) -> None:
+        """Shows what is there for so long, or `SHOWN_SECONDS`; what has disappeared stays away."""
+        with self._lock:
+            now = self._monotonic()
+            if now <= self._shown_until:
+                self._shown_until = now + max(SHOWN_SECONDS, seconds)
 
     def describe(self) -> Iterable[Metric]:
         """The family without samples; the registry reads its name."""
@@ -43,9 +53,9 @@ class SnapshotCollector(Collector):
     def collect(self) -> Iterable[Metric]:
         """The family with its samples, none when they are stale."""
         with self._lock:
-            rows, age_seconds = self._rows, self._monotonic() - self._taken_at
+            rows, is_fresh = self._rows, self._monotonic() <= self._shown_until
         family = self._family()
-        if age_seconds <= STALE_AFTER_SECONDS:
+        if is_fresh:
             for values, value in rows.items():
                 family.add_metric(values, value)
         return [family]

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragsonde.extraction.texts import mend_text
+from ragsonde.judging.cover import cover_nothing
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.judge_call import JudgeCall
 
 if TYPE_CHECKING:
     from ragsonde.judging.completion import CallFaultError, Completion
+    from ragsonde.judging.cover import Cover
     from ragsonde_schemas.errors import JudgePausedError, JudgeUnavailableError
 
 LONGEST_KEPT_REPLY = 16 * 1024
 """Bytes of a raw reply that are kept."""
+LONGEST_EVIDENCE = 2_000
+"""Characters of a provider's words of why it refuses."""
 
 
 class CallLog:
@@ -21,10 +25,12 @@ class CallLog:
 
     Args:
         model: as configured.
+        cover: of replies that are cut.
     """
 
-    def __init__(self, *, model: str) -> None:
+    def __init__(self, *, model: str, cover: Cover = cover_nothing) -> None:
         self._model = model
+        self._cover = cover
         self._calls: list[JudgeCall] = []
 
     @property
@@ -44,7 +50,7 @@ class CallLog:
                 tokens_out=completion.tokens_out,
                 cost_usd=completion.cost_usd,
                 seconds=completion.seconds,
-                reply=_bound(completion.text or completion.refusal or ""),
+                reply=self._bound(completion.text or completion.refusal or ""),
             )
         )
 
@@ -56,7 +62,7 @@ class CallLog:
                 model=self._model,
                 outcome=fault.cause,
                 seconds=fault.seconds,
-                reply=_bound(fault.evidence),
+                reply=self._bound_evidence(fault.evidence),
             )
         )
 
@@ -70,10 +76,17 @@ class CallLog:
                 model=self._model,
                 outcome=Cause.JUDGE_UNAVAILABLE,
                 seconds=seconds,
-                reply=_bound(str(outage)),
+                reply=self._bound(str(outage)),
             )
         )
 
+    def _bound(self, reply: str) -> str:
+        kept = mend_text(reply)
+        if len(kept.encode()) > LONGEST_KEPT_REPLY:
+            (kept,) = self._cover((kept,))
+        return kept.encode()[:LONGEST_KEPT_REPLY].decode(errors="ignore")
 
-def _bound(reply: str) -> str:
-    return mend_text(reply).encode()[:LONGEST_KEPT_REPLY].decode(errors="ignore")
+    def _bound_evidence(self, words: str) -> str:
+        if len(words) > LONGEST_EVIDENCE:
+            (words,) = self._cover((words,))
+        return self._bound(words[:LONGEST_EVIDENCE])

@@ -23,11 +23,13 @@ from ragsonde.judging.completion import (
     NotAskedError,
     Provider,
 )
+from ragsonde.judging.cover import cover_nothing
 from ragsonde.judging.instructions import KEYS_OF, build_schema
 from ragsonde.judging.reading import CUT_OFF, Reading, fail_reading, read_completion
 from ragsonde_schemas.errors import Cause, JudgePausedError, JudgeUnavailableError
 
 if TYPE_CHECKING:
+    from ragsonde.judging.cover import Cover
     from ragsonde.judging.options import JudgeOptions
     from ragsonde.judging.prompt import Message, Prompt
     from ragsonde_schemas.assessment import Assessment
@@ -52,6 +54,7 @@ class Exchange:
 
     Attributes:
         deadline: `time.monotonic()` value after which no call is begun.
+        cover: of the provider's own words, before it is shown them again and before any of them are cut.
         purpose: of the first call; after a prompt that was too long, no longer reply is asked for either.
     """
 
@@ -60,13 +63,14 @@ class Exchange:
     prompt: Prompt
     trace: Trace
     deadline: float
+    cover: Cover = cover_nothing
     purpose: str = ASSESS
     _log: CallLog = field(init=False)
     _max_tokens: int = field(init=False)
     _has_doubled: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self._log = CallLog(model=self.options.model or "")
+        self._log = CallLog(model=self.options.model or "", cover=self.cover)
         self._max_tokens = self.options.max_tokens
         self._has_doubled = self.purpose == TRIM
 
@@ -89,7 +93,7 @@ class Exchange:
     def _mend(self, first: Reading) -> Reading:
         """The better of two readings, the later where they are equally good; never a mixture of both."""
         try:
-            second = self._ask(_REPAIR, [*self.prompt.messages, *_write_repair(first)])
+            second = self._ask(_REPAIR, [*self.prompt.messages, *_write_repair(first, cover=self.cover)])
         except JudgeUnavailableError:
             if self._has_time():
                 raise
@@ -114,7 +118,7 @@ class Exchange:
             if not isinstance(outage, NotAskedError | CallNotMadeError):
                 self._log.add_outage(purpose, outage, seconds=time.monotonic() - begun)
             raise
-        reading = read_completion(completion, prompt=self.prompt, trace=self.trace)
+        reading = read_completion(completion, prompt=self.prompt, trace=self.trace, cover=self.cover)
         self._log.add_completion(purpose, completion, outcome=reading.outcome)
         return reading
 
@@ -158,15 +162,15 @@ def choose_timeout(timeout_seconds: float, *, remaining_seconds: float) -> float
     return timeout_seconds
 
 
-def _write_repair(bad: Reading) -> list[Message]:
+def _write_repair(bad: Reading, *, cover: Cover) -> list[Message]:
     """The bad reply and what is wrong with it; an empty one is left out, providers refuse it."""
-    faults = "; ".join(_name_faults(bad))[:LONGEST_FAULT]
+    text, faults = cover((bad.text, "; ".join(_name_faults(bad))))
     repair = {
         "role": "user",
-        "content": f"Your reply cannot be used: {faults}. "
+        "content": f"Your reply cannot be used: {faults[:LONGEST_FAULT]}. "
         "Reply again with the whole JSON object in the form described and nothing else.",
     }
-    shown = bad.text[:LONGEST_SHOWN_REPLY]
+    shown = text[:LONGEST_SHOWN_REPLY]
     return [{"role": "assistant", "content": shown}, repair] if shown.strip() else [repair]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from ragsonde.judging.cover import cover_nothing
 from ragsonde.judging.fingerprint import compute_fingerprint
 from ragsonde.judging.instructions import PROMPT_VERSION
 from ragsonde.judging.litellm_provider import LitellmProvider
@@ -16,6 +17,7 @@ from ragsonde.judging.worst_case import estimate_worst
 
 if TYPE_CHECKING:
     from ragsonde.judging.completion import Provider
+    from ragsonde.judging.cover import Cover
     from ragsonde.judging.options import JudgeOptions
     from ragsonde.judging.prompt import Prompt
     from ragsonde_schemas.assessment import Aspect, Assessment
@@ -31,6 +33,7 @@ class LitellmJudge:
         options: kind `litellm`.
         rubrics: the questions that aspect `rubrics` stands for.
         provider: who calls the model; litellm where None.
+        cover: of the model's own words, before they are sent again or cut.
     """
 
     is_free = False
@@ -41,7 +44,9 @@ class LitellmJudge:
         *,
         rubrics: tuple[Rubric, ...] = (),
         provider: Provider | None = None,
+        cover: Cover = cover_nothing,
     ) -> None:
+        self._cover = cover
         self.name = options.name
         self.fingerprint = compute_fingerprint(
             options.kind,
@@ -91,6 +96,7 @@ class LitellmJudge:
             render=lambda part: self._render(part, aspects),
             count=self._count,
             deadline=own if deadline is None else min(own, deadline),
+            cover=self._cover,
         )
         return exchange.run(trace)
 

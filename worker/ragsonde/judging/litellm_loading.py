@@ -5,13 +5,8 @@ from __future__ import annotations
 import importlib
 import logging
 import os
-from contextlib import nullcontext
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
 
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # the wheel's price list, no download at import
@@ -24,17 +19,10 @@ _CHATTY_LOGGERS = ("openai", "httpx", "httpcore")
 
 
 class Litellm(NamedTuple):
-    """The module, and what belongs to its calls.
-
-    Attributes:
-        provider_error: the root of what they raise.
-        unreported: inside the block nothing is prepared for callbacks, of which there are none: that costs as
-            much as the half of a call. Of a litellm that has no such switch the block does nothing.
-    """
+    """The module, and the root of what its calls raise."""
 
     module: Any
     provider_error: type[Exception]
-    unreported: Callable[[], AbstractContextManager[None]]
 
 
 @cache
@@ -52,15 +40,7 @@ def load_litellm() -> Litellm:
     if hasattr(module, "telemetry"):
         module.telemetry = False
     _quieten()
-    return Litellm(module, importlib.import_module("openai").OpenAIError, _find_switch())
-
-
-def _find_switch() -> Callable[[], AbstractContextManager[None]]:
-    try:
-        context: Any = importlib.import_module("litellm._internal_context")
-    except ImportError:
-        return nullcontext
-    return getattr(context, "internal_sub_call", nullcontext)
+    return Litellm(module, importlib.import_module("openai").OpenAIError)
 
 
 def _quieten() -> None:

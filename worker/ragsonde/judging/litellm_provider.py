@@ -67,7 +67,7 @@ class LitellmProvider:
             CallNotMadeError: too many calls never came back.
             NotAskedError: its API key cannot be read.
         """
-        litellm, provider_error, unreported = load_litellm()
+        litellm, provider_error = load_litellm()
         judge, key = self._options.name, self._read_key()
         request = {
             "model": self._options.model,
@@ -80,15 +80,12 @@ class LitellmProvider:
             **self._choose_format(litellm, schema),
             **self._list_given(key),
         }
-
-        def call() -> Any:  # noqa: ANN401 - litellm's response
-            with unreported():
-                return litellm.completion(**request)
-
         failure: Exception
         begun = time.monotonic()
         try:
-            response = self._calls.run(call, seconds=timeout_seconds + GRACE_SECONDS)
+            response = self._calls.run(
+                lambda: litellm.completion(**request), seconds=timeout_seconds + GRACE_SECONDS
+            )
         except provider_error as error:
             failure = translate_error(error, judge=judge, secret=key, seconds=time.monotonic() - begun)
         except CallTimeoutError:

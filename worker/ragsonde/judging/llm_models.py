@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ragsonde.judging.circuit import Circuit
+from ragsonde.judging.cover import cover_nothing
 from ragsonde.judging.guarded_provider import GuardedProvider
 from ragsonde.judging.litellm_judge import LitellmJudge
 from ragsonde.judging.litellm_provider import LitellmProvider
@@ -16,6 +17,7 @@ from ragsonde.judging.room import Room
 
 if TYPE_CHECKING:
     from ragsonde.judging.completion import Provider
+    from ragsonde.judging.cover import Cover
     from ragsonde.judging.model_options import FallbackOptions
     from ragsonde.judging.options import JudgeOptions
     from ragsonde.judging.surroundings import Surroundings
@@ -25,7 +27,10 @@ logger = logging.getLogger(__name__)
 
 
 def build_llm_judge(
-    options: JudgeOptions, surroundings: Surroundings | None, rubrics: tuple[Rubric, ...] = ()
+    options: JudgeOptions,
+    surroundings: Surroundings | None,
+    rubrics: tuple[Rubric, ...] = (),
+    cover: Cover = cover_nothing,
 ) -> LlmChain:
     """The judge that the options describe.
 
@@ -34,10 +39,14 @@ def build_llm_judge(
         surroundings: of a deployment. None outside of one: whoever asks has no other work, so he waits for
             room, tries a judge that is away himself, and is told at once of one that refuses.
         rubrics: what it may be asked to rate.
+        cover: of the models' own words.
     """
     models = [options, *(_replace_model(options, fallback) for fallback in options.fallbacks)]
     return LlmChain(
-        [LitellmJudge(one, provider=_build_provider(one, surroundings), rubrics=rubrics) for one in models],
+        [
+            LitellmJudge(one, provider=_build_provider(one, surroundings), rubrics=rubrics, cover=cover)
+            for one in models
+        ],
         states=UnsharedStates() if surroundings is None else surroundings.states,
         room=Room(
             options.name,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragsonde.judging.assessment_merging import merge_assessments
+from ragsonde.judging.cover import cover_nothing
 from ragsonde.judging.exchange import ASSESS, TRIM, Exchange
 from ragsonde.judging.long_texts import shorten_texts
 from ragsonde.judging.token_budget import halve_contexts, plan_parts
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ragsonde.judging.completion import Provider
+    from ragsonde.judging.cover import Cover
     from ragsonde.judging.options import JudgeOptions
     from ragsonde.judging.prompt import Prompt
     from ragsonde.judging.token_budget import CountTokens
@@ -57,6 +59,7 @@ class PartedExchange:
     Attributes:
         render: the prompt of a part.
         deadline: `time.monotonic()` value after which no call is begun.
+        cover: of the provider's own words.
     """
 
     options: JudgeOptions
@@ -64,6 +67,7 @@ class PartedExchange:
     render: Callable[[Trace], Prompt]
     count: CountTokens
     deadline: float
+    cover: Cover = cover_nothing
 
     def run(self, trace: Trace) -> Assessment:
         """The verdicts of all calls as one; after a call without any of use no other is made.
@@ -112,6 +116,7 @@ class PartedExchange:
             prompt=prompt,
             trace=part,
             deadline=self.deadline,
+            cover=self.cover,
             purpose=purpose,
         ).run()
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 LONGEST_WAIT_SECONDS = 86_400.0
 LONGEST_RETRY_AFTER = 100
 """Characters; an HTTP date has 29."""
-LONGEST_EVIDENCE = 2_000
 _PAUSING = frozenset({401, 402, 403, 404})
 _SPENT = frozenset(
     {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "insufficient_credits"}
@@ -81,10 +80,10 @@ def translate_error(
 
 
 def strike_secrets(text: str, secret: str | None) -> str:
-    """The text, of bounded length, without the key that was sent and without what looks like one."""
+    """The text without the key that was sent and without what looks like one."""
     if secret:
         text = text.replace(secret, "***")
-    return _SECRETS.sub("***", text)[:LONGEST_EVIDENCE]
+    return _SECRETS.sub("***", text)
 
 
 def read_retry_after(value: str, *, now: datetime) -> float | None:

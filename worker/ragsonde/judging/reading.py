@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ragsonde.judging.cover import cover_long, cover_nothing
 from ragsonde.judging.reply import UnreadableReplyError, find_gaps, normalise_reply, parse_reply
 from ragsonde.scoring.rubric_verdicts import find_ratings_fault
 from ragsonde.scoring.verdicts import read_assessment
@@ -13,6 +14,7 @@ from ragsonde_schemas.errors import Cause
 
 if TYPE_CHECKING:
     from ragsonde.judging.completion import Completion
+    from ragsonde.judging.cover import Cover
     from ragsonde.judging.prompt import Prompt
     from ragsonde_schemas.trace import Trace
 
@@ -52,8 +54,10 @@ class Reading:
         return self.faults[0].cause if self.faults else "ok"
 
 
-def read_completion(completion: Completion, *, prompt: Prompt, trace: Trace) -> Reading:
-    """The reading of what a provider answered to a prompt about a trace."""
+def read_completion(
+    completion: Completion, *, prompt: Prompt, trace: Trace, cover: Cover = cover_nothing
+) -> Reading:
+    """The reading of what a provider answered to a prompt about a trace; covered before anything is cut."""
     text, model = completion.refusal or completion.text, completion.model
     oddity = _find_oddity(completion)
     if oddity is not None:
@@ -64,7 +68,8 @@ def read_completion(completion: Completion, *, prompt: Prompt, trace: Trace) -> 
         found = parse_reply(text)
     except UnreadableReplyError as error:
         return fail_reading(prompt, error.cause, str(error), text=text, model=model)
-    return Reading(assessment=_assess(found, prompt=prompt, trace=trace), text=text, model=model)
+    assessment = _assess(cover_long(found, cover), prompt=prompt, trace=trace)
+    return Reading(assessment=assessment, text=text, model=model)
 
 
 def _find_oddity(completion: Completion) -> tuple[Cause, str] | None:

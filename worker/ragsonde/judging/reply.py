@@ -23,6 +23,8 @@ MOST_STARTS = 200
 MOST_MISSING = 5
 LONGEST_WORDS = 600
 """Characters of any text of the model's own that is kept."""
+_LONGEST_NAMED = 20
+"""Characters of a key that is named; a longer one is not: half an address would be found by nothing."""
 
 _LEVELS = {"0": "none", "1": "low", "2": "medium", "3": "high"}
 _BITS = {"0": False, "1": True}
@@ -272,9 +274,8 @@ def _join_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     joined: dict[str, Any] = {}
     for key, value in pairs:
         if key in joined and joined[key] != value:
-            raise UnreadableReplyError(
-                Cause.INVALID_REPLY, f"key {key[:20]} is given twice with different values"
-            )
+            named = f"key {key}" if len(key) <= _LONGEST_NAMED else "a key"
+            raise UnreadableReplyError(Cause.INVALID_REPLY, f"{named} is given twice with different values")
         joined[key] = value
     return joined
 

@@ -7,6 +7,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ragsonde.judging.cover import cover_nothing
 from ragsonde.judging.options import JudgeKind, describe_unknown_kind
 from ragsonde.scoring.rubric import list_rubrics
 from ragsonde_schemas.errors import ConfigError
@@ -14,6 +15,7 @@ from ragsonde_schemas.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ragsonde.judging.cover import Cover
     from ragsonde.judging.options import JudgeOptions
     from ragsonde.judging.surroundings import Surroundings
     from ragsonde.ports import Judge
@@ -46,6 +48,7 @@ class _Parts(NamedTuple):
     options: JudgeOptions
     surroundings: Surroundings | None
     rubrics: tuple[Rubric, ...]
+    cover: Cover
 
 
 class _Row(NamedTuple):
@@ -79,6 +82,7 @@ def build_judge(
     surroundings: Surroundings | None = None,
     scorers: Sequence[Scorer] = (),
     added: Mapping[str, JudgeFactory] = NOTHING_ADDED,
+    cover: Cover = cover_nothing,
 ) -> Judge:
     """The judge that the options describe.
 
@@ -87,6 +91,8 @@ def build_judge(
         surroundings: of a deployment; None outside of one.
         scorers: all that are configured: the rubrics of those it judges for are what it may be asked.
         added: the kinds of installed packages.
+        cover: of a model's own words, before it is shown them again and before any of them are cut; a judge
+            of a package sees to that itself.
 
     Raises:
         ConfigError: its kind is not known, or what the package made is no judge.
@@ -99,7 +105,7 @@ def build_judge(
     row = JUDGES[JudgeKind(options.kind)]
     module_name, _, class_name = row.path.partition(":")
     build: Callable[..., Judge] = getattr(importlib.import_module(module_name), class_name)
-    return build(**row.choose_arguments(_Parts(options, surroundings, rubrics)))
+    return build(**row.choose_arguments(_Parts(options, surroundings, rubrics, cover)))
 
 
 def build_judges(
@@ -108,6 +114,7 @@ def build_judges(
     surroundings: Surroundings | None = None,
     scorers: Sequence[Scorer] = (),
     added: Mapping[str, JudgeFactory] = NOTHING_ADDED,
+    cover: Cover = cover_nothing,
 ) -> dict[str, Judge]:
     """All configured judges by name, in order; the arguments are those of `build_judge`.
 
@@ -125,7 +132,8 @@ def build_judges(
     if clashes:
         raise ConfigError(*clashes)
     return {
-        one.name: build_judge(one, surroundings=surroundings, scorers=scorers, added=added) for one in options
+        one.name: build_judge(one, surroundings=surroundings, scorers=scorers, added=added, cover=cover)
+        for one in options
     }
 
 

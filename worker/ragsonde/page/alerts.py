@@ -83,7 +83,9 @@ ALERTS: dict[str, AlertMeaning] = {
     ),
     "RagsondeQueueGrowing": AlertMeaning("The queue grows", "Messages arrive faster than workers take them."),
     "RagsondeQueueOld": AlertMeaning(
-        "Messages wait for long", "The oldest message on the queue has waited for longer than it should."
+        "Work waits for long",
+        "What has been due for longest in Postgres, or what is on the queue, waits for longer than it "
+        "should.",
     ),
     "RagsondeParked": AlertMeaning(
         "Messages are parked",
@@ -95,7 +97,7 @@ ALERTS: dict[str, AlertMeaning] = {
     ),
     "RagsondeWorkerStalled": AlertMeaning(
         "Workers commit nothing",
-        "Workers are alive and the queue is not empty, and yet nothing was committed for some time.",
+        "The queue is not empty, and yet nothing was committed for some time: workers hang, or are gone.",
     ),
     "RagsondeDatabaseErrors": AlertMeaning(
         "Postgres is away", "Workers cannot reach Postgres: they keep what they have and take nothing more."

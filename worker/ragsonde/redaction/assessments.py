@@ -28,6 +28,11 @@ def redact_calls(calls: tuple[JudgeCall, ...], redaction: Redaction) -> tuple[Ju
     return tuple(call.model_copy(update={"reply": reply}) for call, reply in pairs)
 
 
+def redact_texts(texts: tuple[str, ...], redaction: Redaction) -> tuple[str, ...]:
+    """Texts that are redacted; where that fails, nothing of them."""
+    return tuple(_keep(list(texts), redaction))
+
+
 def _keep(words: Any, redaction: Redaction) -> Any:  # noqa: ANN401 - of any shape
     try:
         return redact_value(words, redaction).value

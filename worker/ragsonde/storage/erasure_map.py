@@ -69,6 +69,9 @@ HOLDINGS: dict[str, Holding] = {
         Reach.KEPT, "which models have answered", ("judge", "fingerprint", "answered_model")
     ),
     "judge_answers": Holding(Reach.KEPT, "how often each model answered", ("answers",)),
+    "label_budget": Holding(
+        Reach.KEPT, "names of apps, environments and releases", ("label", "app", "environment", "value")
+    ),
     "scorer_version": Holding(Reach.KEPT, "which version of a scorer is shown", ("scorer", "version")),
     "user_key": Holding(Reach.KEPT, "keys by which users' ids become pseudonyms", ("id", "secret")),
     "tombstone": Holding(Reach.KEPT, "salted digests of what was erased", ("digest", "kind")),

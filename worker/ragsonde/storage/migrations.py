@@ -44,37 +44,57 @@ _ALONE = threading.Lock()
 def migrate(url: str, *, revision: str = "head", patience_seconds: float = PATIENCE_SECONDS) -> None:
     """Brings the schema of a database to a revision; safe when many do it at once, and while workers run.
 
-    All of it is one transaction. Where it cannot have a lock at once it gives way to those who write,
-    changes nothing, and is tried again. A schema newer than this program's is left as it is.
+    Each revision on the way is one transaction, so that the locks of one are gone before the next begins, and
+    a migration that was killed goes on where it was. Where a revision cannot have a lock at once it gives way
+    to those who write, changes nothing, and is tried again. A schema newer than this program's is left as it
+    is.
 
     Args:
         url: of the database.
         revision: where to.
-        patience_seconds: after which a migration that always had to give way is given up.
+        patience_seconds: after which a revision that always had to give way is given up.
 
     Raises:
-        DatabaseLostError: Postgres is away, or others held the locks for all the time; nothing was changed.
+        DatabaseLostError: Postgres is away, or others held the locks for all the time; the revisions before
+            are there, and migrating again goes on from them.
         SetupError: the migrations are not where they belong.
     """
-    ends_at = time.monotonic() + patience_seconds
     engine = build_engine(url, application_name="ragsonde migrate", pool_size=1)
     try:
-        while not is_newer(*schema_state(engine)):
-            try:
-                with translating_losses(), _ALONE:
-                    command.upgrade(build_config(engine), revision)
-            except (LockedOutError, GivenUpError) as error:
-                held_by = ", ".join(_list_holders(engine)) or "nobody now"
-                if time.monotonic() >= ends_at:
-                    raise DatabaseLostError(
-                        f"{error}; held by {held_by}; nothing was changed, migrate again later"
-                    ) from error
-                logger.warning("migration_gave_way", extra={"error": str(error), "held_by": held_by})
-                time.sleep(PAUSE_SECONDS)
-            else:
-                return
+        while (step := _find_next(engine, revision)) is not None:
+            _take_step(engine, step, patience_seconds=patience_seconds)
     finally:
         engine.dispose()
+
+
+def _find_next(engine: Engine, revision: str) -> str | None:
+    """The next revision on the way to that one; None where the schema is there, or newer than all known."""
+    current, head = schema_state(engine)
+    if is_newer(current, head):
+        return None
+    script = ScriptDirectory.from_config(build_config(engine))
+    way = [one.revision for one in script.iterate_revisions(revision, current or "base")]
+    return way[-1] if way else None
+
+
+def _take_step(engine: Engine, revision: str, *, patience_seconds: float) -> None:
+    """Does one revision, unless another process has done it meanwhile: Alembic looks under the lock."""
+    ends_at = time.monotonic() + patience_seconds
+    while True:
+        try:
+            with translating_losses(), _ALONE:
+                command.upgrade(build_config(engine), revision)
+        except (LockedOutError, GivenUpError) as error:
+            held_by = ", ".join(_list_holders(engine)) or "nobody now"
+            if time.monotonic() >= ends_at:
+                raise DatabaseLostError(
+                    f"{error}; held by {held_by}; nothing of revision {revision} was changed, migrate later"
+                ) from error
+            extra = {"error": str(error), "revision": revision, "held_by": held_by}
+            logger.warning("migration_gave_way", extra=extra)
+            time.sleep(PAUSE_SECONDS)
+        else:
+            return
 
 
 def _list_holders(engine: Engine) -> list[str]:

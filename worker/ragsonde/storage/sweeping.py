@@ -1,4 +1,4 @@
-"""The sweeper's look into the store: which evaluations and gathered traces are due and in nobody's hands."""
+"""The sweeper's look into the store: evaluations that are due and in nobody's hands, how much is gathered."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from sqlalchemy import func, select
 
 from ragsonde.storage.engine import pipelined_transaction, translating_losses
 from ragsonde.storage.tables import OpenRecordRow
+from ragsonde.storage.trace_rows import to_utc
 from ragsonde_schemas.evaluation import EvaluationKey
-from ragsonde_schemas.open_record import OpenRecordKey
 from ragsonde_schemas.trace import TraceKey
 
 if TYPE_CHECKING:
@@ -48,33 +48,19 @@ RETURNING evaluation.app, evaluation.trace_id, evaluation.record_key, evaluation
     evaluation.judge, evaluation.fingerprint
 """  # noqa: S608  # constants of this file
 
-_IS_FREE = """next_close_at <= %(now)s AND (lease_until IS NULL OR lease_until <= %(now)s)
-      AND (queued_until IS NULL OR queued_until <= %(now)s)"""
-
-_TAKE_DUE_RECORDS = f"""
-WITH RECURSIVE apps(app) AS (
-    SELECT min(app) FROM open_record WHERE next_close_at IS NOT NULL
+_LONGEST_DUE = f"""
+SELECT min(since) FROM (
+    (SELECT next_attempt_at AS since FROM evaluation
+     WHERE state = 'waiting' AND next_attempt_at <= %(now)s AND {_IS_LIVE} ORDER BY next_attempt_at LIMIT 1)
     UNION ALL
-    SELECT (SELECT min(app) FROM open_record r WHERE next_close_at IS NOT NULL AND r.app > apps.app)
-    FROM apps WHERE apps.app IS NOT NULL
-), due AS (
-    SELECT first.trace_id, row_number() OVER (PARTITION BY apps.app ORDER BY next_close_at, trace_id) AS turn,
-        first.next_close_at
-    FROM apps CROSS JOIN LATERAL (
-        SELECT trace_id, next_close_at FROM open_record r WHERE r.app = apps.app AND {_IS_FREE}
-        ORDER BY next_close_at, trace_id LIMIT %(limit)s
-    ) first
-), chosen AS (
-    SELECT trace_id, turn FROM due ORDER BY turn, next_close_at, trace_id LIMIT %(limit)s
-), taken AS (
-    SELECT r.trace_id, turn FROM open_record r JOIN chosen USING (trace_id)
-    WHERE {_IS_FREE} FOR UPDATE OF r SKIP LOCKED
-)
-UPDATE open_record r SET queued_until = %(queued_until)s
-FROM taken WHERE r.trace_id = taken.trace_id
-RETURNING r.trace_id, turn, next_close_at
+    (SELECT lease_until FROM evaluation
+     WHERE state = 'running' AND lease_until < %(now)s AND {_IS_LIVE} ORDER BY lease_until LIMIT 1)
+    UNION ALL
+    (SELECT next_close_at FROM open_record
+     WHERE next_close_at <= %(now)s AND (lease_until IS NULL OR lease_until <= %(now)s)
+     ORDER BY next_close_at LIMIT 1)
+) due
 """  # noqa: S608  # constants of this file
-"""Apps take turns, each with what has been due longest; they are found by skipping along the index."""
 
 
 def take_due(engine: Engine, *, now: datetime, limit: int, queued_for_seconds: int) -> list[EvaluationKey]:
@@ -106,24 +92,6 @@ def take_due(engine: Engine, *, now: datetime, limit: int, queued_for_seconds: i
     ]
 
 
-def take_due_records(
-    engine: Engine, *, now: datetime, limit: int, queued_for_seconds: int
-) -> list[OpenRecordKey]:
-    """Keys of gathered traces to publish: due, and in nobody's hands.
-
-    Those due longest come first, but apps take turns: a backlog of one keeps no other waiting. They are not
-    claimed, and come again only when `queued_for_seconds` are over, as with `take_due`.
-
-    Raises:
-        DatabaseLostError: some may be taken; they come again when the time is over.
-    """
-    parameters = {"now": now, "limit": limit, "queued_until": now + timedelta(seconds=queued_for_seconds)}
-    with pipelined_transaction(engine) as connection:
-        rows = connection.execute(_TAKE_DUE_RECORDS, parameters).fetchall()
-    in_order = sorted(rows, key=lambda row: (row[1], row[2], row[0]))
-    return [OpenRecordKey(trace_id=trace_id) for trace_id, _, _ in in_order]
-
-
 def count_open(engine: Engine) -> int:
     """How many traces are being gathered: not closed yet, or open again for late spans.
 
@@ -133,3 +101,18 @@ def count_open(engine: Engine) -> int:
     query = select(func.count()).where(OpenRecordRow.next_close_at.is_not(None))
     with translating_losses(), engine.connect() as connection:
         return connection.execute(query).scalar_one()
+
+
+def find_longest_due(engine: Engine, *, now: datetime) -> datetime | None:
+    """Since when the work that has been due longest has been due; None: nothing is.
+
+    Work is due that nobody has begun: an evaluation to be run or taken from a worker that is gone, a gathered
+    trace to be closed. What is put off (its judge is away, its budget spent) is due when its time has come.
+    What a backfill has under way is left out: it is slow on purpose.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    with pipelined_transaction(engine) as connection:
+        row = connection.execute(_LONGEST_DUE, {"now": now}).fetchone()
+    return None if row is None or row[0] is None else to_utc(row[0])

@@ -35,6 +35,7 @@ from ragsonde.storage.judge_tables import (
     JudgeStateRow,
     SampleRateRow,
 )
+from ragsonde.storage.label_tables import LabelBudgetRow
 from ragsonde.storage.message_tables import ParkedMessageRow, SuspectRow
 from ragsonde.storage.metadata import Tables
 from ragsonde.storage.span_tables import OpenRecordRow, SpanRow
@@ -58,6 +59,7 @@ __all__ = [
     "JudgeReplyRow",
     "JudgeSpendRow",
     "JudgeStateRow",
+    "LabelBudgetRow",
     "OpenRecordRow",
     "ParkedMessageRow",
     "RevisionColumns",

@@ -24,12 +24,18 @@ IN_FLIGHT = Declaration(
     name="in_flight",
     kind=Kind.GAUGE,
     help="Messages that are being worked on.",
+    adds_up=True,
 )
 LAST_COMMITTED = Declaration(
     name="last_committed_timestamp_seconds",
     kind=Kind.GAUGE,
     help="When this process last committed a trace or an evaluation; 0 before the first.",
     unit="seconds",
+)
+DATABASE_LOST = Declaration(
+    name="database_lost_total",
+    kind=Kind.COUNTER,
+    help="Attempts of this worker that found Postgres away; the delivery is kept and tried again.",
 )
 SCORE_SINK_SENT = Declaration(
     name="score_sink_sent_total",

@@ -64,10 +64,22 @@ SCORES_SUPERSEDED = Declaration(
     kind=Kind.COUNTER,
     help="Score rows that a newer revision of their trace replaced, or that came after it.",
 )
+TRACES = Declaration(
+    name="traces_total",
+    kind=Kind.COUNTER,
+    help="Stored traces and revisions of live traffic, whatever becomes of them: what shares are taken of.",
+    labels=PLACE_LABELS,
+)
 EMPTY_RETRIEVAL = Declaration(
     name="empty_retrieval_total",
     kind=Kind.COUNTER,
     help="Traces whose retrieval returned nothing, or only blank contexts.",
+    labels=PLACE_LABELS,
+)
+NO_CONTEXT = Declaration(
+    name="no_context_total",
+    kind=Kind.COUNTER,
+    help="Stored traces that do not say what was retrieved, or hold contexts without texts.",
     labels=PLACE_LABELS,
 )
 SUSPECTED_INJECTION = Declaration(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ragsonde.exposition.closed_labels import INVARIANTS
 from ragsonde.exposition.declaration import Declaration, Kind
 
 QUEUE_MESSAGES = Declaration(
@@ -10,6 +9,13 @@ QUEUE_MESSAGES = Declaration(
     kind=Kind.SNAPSHOT,
     help="Messages ready in a queue.",
     labels=("queue",),
+)
+QUEUE_OLDEST = Declaration(
+    name="queue_oldest_seconds",
+    kind=Kind.SNAPSHOT,
+    help="How long the work that has been due longest has been due, from Postgres: an evaluation, or a "
+    "trace to be closed; 0 where nothing is. Brokers do not tell how old a message is.",
+    unit="seconds",
 )
 LEDGER_EVALUATIONS = Declaration(
     name="ledger_evaluations",
@@ -19,15 +25,14 @@ LEDGER_EVALUATIONS = Declaration(
 )
 LEDGER_VIOLATIONS = Declaration(
     name="ledger_violations",
-    kind=Kind.GAUGE,
-    help="Rows of the last 25 hours that break an invariant of the ledger, as last checked; ragsonde ledger "
-    "names traces.",
+    kind=Kind.SNAPSHOT,
+    help="Rows of the last 25 hours that break an invariant of the ledger, as last checked; absent until "
+    "they are. ragsonde ledger names traces.",
     labels=("invariant",),
-    born=INVARIANTS,
 )
 OPEN_TRACES = Declaration(
     name="open_traces",
-    kind=Kind.GAUGE,
+    kind=Kind.SNAPSHOT,
     help="Traces whose spans are still being gathered, from Postgres.",
 )
 BACKFILL_PROGRESS = Declaration(

@@ -41,3 +41,11 @@ INSUFFICIENT = Declaration(
     help="Questions whose contexts do not suffice to answer, as the judge says.",
     labels=("judge", *PLACE_LABELS),
 )
+CONTEXT_TOKENS = Declaration(
+    name="context_tokens_total",
+    kind=Kind.COUNTER,
+    help="Tokens of assessed contexts, estimated from their length (four bytes of UTF-8 each), by whether "
+    "the judge called the context relevant.",
+    labels=("judge", "relevant", *PLACE_LABELS),
+    unit="tokens",
+)

@@ -1,0 +1,1 @@
+"""The dashboards for Grafana, as code: `make dashboards` writes their JSON."""

@@ -1,0 +1,25 @@
+"""`python -m dashboards`: writes the dashboards as JSON, by default beside this package."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from dashboards.written import DEFAULT_PAGE, write_dashboards
+
+
+def main() -> None:
+    """Writes the files and prints their paths."""
+    parser = argparse.ArgumentParser(prog="python -m dashboards", description=__doc__)
+    beside = Path(__file__).resolve().parents[1]
+    parser.add_argument("folder", nargs="?", type=Path, default=beside, help="default: %(default)s")
+    parser.add_argument(
+        "--page", default=DEFAULT_PAGE, help="of the monitor, as browsers reach it (default: %(default)s)"
+    )
+    chosen = parser.parse_args()
+    for path in write_dashboards(chosen.folder, page=chosen.page.rstrip("/")):
+        print(f"wrote {path}")  # noqa: T201 - a program's output
+
+
+if __name__ == "__main__":
+    main()
