@@ -190,3 +190,31 @@ def test_parking_waits_for_the_database_too(guarded):
     guarded.parking.park = park
     guarded.guard.run_ingest(make_envelope(), lambda: 1 / 0)
     assert guarded.reasons == [ParkReason.INTERNAL_ERROR]
+
+
+class RefusingParking(FakeParkingStore):
+    """Fails at whatever has a body."""
+
+    def park(self, envelope, **how):
+        if envelope.body:
+            raise UnicodeEncodeError("utf-8", "the secret of ada", 0, 1, "surrogates not allowed")
+        return super().park(envelope, **how)
+
+
+def test_a_message_that_cannot_be_kept_is_parked_without_its_body(guarded, caplog):
+    guarded.parking = guarded.guard._parking = RefusingParking()
+    envelope = make_envelope(b'{"query": "the secret of ada"}')
+    guarded.guard.run_ingest(envelope, lambda: 1 / 0)
+    (parked,) = guarded.parking.parked
+    assert (parked.reason, parked.envelope.message_key) == (ParkReason.INTERNAL_ERROR, envelope.message_key)
+    assert (parked.envelope.body, parked.envelope.body_bytes) == (b"", envelope.body_bytes)
+    assert "UnicodeEncodeError" in parked.message
+    assert "ada" not in caplog.text
+
+
+def test_a_database_that_is_lost_while_parking_is_waited_for(guarded, monkeypatch):
+    monkeypatch.setattr(delivery_guard, "_FIRST_PAUSE_SECONDS", 0.001)
+    park, calls = guarded.parking.park, losing(1)
+    monkeypatch.setattr(guarded.parking, "park", lambda *what, **how: (calls(), park(*what, **how))[1])
+    guarded.guard.run_ingest(make_envelope(), lambda: 1 / 0)
+    assert guarded.reasons == [ParkReason.INTERNAL_ERROR]

@@ -47,6 +47,20 @@ class _Start:
     number: int | None = None
 
 
+def _strip(envelope: Envelope) -> Envelope:
+    """What names a message and tells its size, with nothing of what its producer wrote."""
+    return envelope.model_copy(
+        update={
+            "body": b"",
+            "headers": {},
+            "message_id": None,
+            "content_type": None,
+            "content_encoding": None,
+            "names": None,
+        }
+    )
+
+
 class DeliveryGuard:
     """Runs the work of a delivery so that it ends in one known way.
 
@@ -146,7 +160,17 @@ class DeliveryGuard:
             self._park(envelope, reason=ParkReason.INTERNAL_ERROR, message=message)
 
     def _park(self, envelope: Envelope, *, reason: ParkReason, message: str) -> None:
-        is_new = self._parking.park(envelope, reason=reason, message=message, where="body")
+        try:
+            is_new = self._parking.park(envelope, reason=reason, message=message, where="body")
+        except (DatabaseLostError, PatienceEndedError, StoppingError):
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, the delivery is acked after this
+            kind = type(error).__name__
+            fields = {"message_key": envelope.message_key, "error": kind}
+            logger.error("parking_failed", extra=fields)  # noqa: TRY400 - its words may hold content
+            is_new = self._parking.park(
+                _strip(envelope), reason=reason, message=f"{message}; not kept: {kind}", where="body"
+            )
         tell = self._sink.on_parked if is_new else self._sink.on_parked_again
         tell(reason)
 

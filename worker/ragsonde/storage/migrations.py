@@ -88,11 +88,10 @@ def _take_step(engine: Engine, revision: str, *, patience_seconds: float) -> Non
             held_by = ", ".join(_list_holders(engine)) or "nobody now"
             if time.monotonic() >= ends_at:
                 raise DatabaseLostError(
-                    f"{error}; held by {held_by}; nothing of revision {revision} was changed, "
-                    "migrate again later"
+                    f"{error}; held by {held_by}; nothing of revision {revision} was changed, migrate later"
                 ) from error
-            fields = {"error": str(error), "held_by": held_by, "revision": revision}
-            logger.warning("migration_gave_way", extra=fields)
+            extra = {"error": str(error), "revision": revision, "held_by": held_by}
+            logger.warning("migration_gave_way", extra=extra)
             time.sleep(PAUSE_SECONDS)
         else:
             return
