@@ -68,7 +68,9 @@ def drop_texts(
     for day in days:
         after: tuple[Any, ...] = ("", "", "", 0)
         seen = PAGE_ROWS
-        while seen == PAGE_ROWS and not should_pause():
+        while seen == PAGE_ROWS:
+            if should_pause():
+                return dropped
             gone, seen, after = _take_page(engine, rule, day=day, after=after, is_dry=is_dry)
             dropped += gone
         on_day(day)
