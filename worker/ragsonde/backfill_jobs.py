@@ -47,6 +47,13 @@ FEWEST_AHEAD, MOST_AHEAD = 100, 2_000
 PAGES_A_STEP = 20
 """So that a range in which nothing is missing neither takes long nor keeps another backfill waiting."""
 
+MOST_SILENT_SECONDS = 3_600
+"""Longer than any rate lets a command wait between two messages of a file."""
+INTERRUPTED = (
+    "its command ended before it had published all: start it again with the same files, what is stored is a "
+    "duplicate"
+)
+
 
 class Broker(Protocol):
     """What the jobs need of the broker."""
@@ -144,8 +151,17 @@ class BackfillChores:
         outstanding = backfill.tally.outstanding if is_of_files else self._begin(backfill)
         if outstanding:
             self._publish(backfill)
-        elif is_of_files and backfill.is_looked_through and not self.broker.count_messages().get(BACKFILL):
+        elif is_of_files and not self.broker.count_messages().get(BACKFILL):
+            self._end_files(backfill)
+
+    def _end_files(self, backfill: Backfill) -> None:
+        """Ends a backfill of files of which nothing is under way, unless its command still publishes."""
+        if backfill.is_looked_through:
             self._change(backfill, BackfillState.DONE, None)
+            return
+        pace = read_pace(self.engine, backfill.id)
+        if pace is not None and (self.clock.now() - pace.paced_at).total_seconds() > MOST_SILENT_SECONDS:
+            self._change(backfill, BackfillState.CANCELLED, INTERRUPTED)
 
     def _find_obstacle(self, backfill: Backfill) -> str | None:
         """Why nobody could judge for it: the settings have changed."""
@@ -154,11 +170,22 @@ class BackfillChores:
             return None
         assignment = self.assignments.get(request.judge)
         if assignment is None:
-            return f"no judge {request.judge} is configured any more"
+            return (
+                f"the running monitor's settings do not name judge {request.judge}: restart monitor and "
+                f"workers with settings that do, then `ragsonde backfill resume {backfill.id}`"
+            )
         if assignment.judge.fingerprint != request.fingerprint:
-            return f"judge {request.judge} is configured otherwise now: cancel this one and start another"
+            return (
+                f"judge {request.judge} is configured otherwise in the running monitor's settings: where "
+                "those are the old ones, restart monitor and workers with the new, then `ragsonde backfill "
+                f"resume {backfill.id}`; else cancel this one and start another"
+            )
         if request.scorer not in {None, *(scorer.instance for scorer in assignment.scorers)}:
-            return f"judge {request.judge} has no scorer {request.scorer} any more"
+            return (
+                f"judge {request.judge} has no scorer {request.scorer} in the running monitor's settings: "
+                "restart monitor and workers with settings that have it, then `ragsonde backfill resume "
+                f"{backfill.id}`"
+            )
         return None
 
     def _begin(self, backfill: Backfill) -> int:

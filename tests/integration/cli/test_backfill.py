@@ -10,9 +10,11 @@ from sqlalchemy import text
 
 from fakes.clock import FakeClock
 from fakes.evaluations import FREE, FREE_PRINT, make_result, make_trace, plan_free
+from ragsonde.cli import backfill_comparison, backfill_files
 from ragsonde.cli.backfill_start import read_assignments
 from ragsonde.cli.main import run
 from ragsonde.settings import read_settings
+from ragsonde.storage import score_pairs
 from ragsonde.storage.backfills import create_backfill, list_backfills
 from ragsonde.storage.rescored import read_active_versions
 from ragsonde_schemas.backfill import BackfillRequest, BackfillState
@@ -169,6 +171,31 @@ def test_a_range_in_which_nothing_is_missing_is_told(command):
     assert (code, "nothing to do" in said) == (1, True)
 
 
+def test_what_was_refused_is_told_after_the_rest_was_waited_for(command, stores, monkeypatch, tmp_path):
+    sent, waited = [], []
+
+    class Broker:
+        def __init__(self, _url):
+            pass
+
+        def publish_file(self, body, *, backfill):
+            sent.append((body, backfill))
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(backfill_files, "Publisher", Broker)
+    monkeypatch.setattr(backfill_files, "find_broker_url", lambda _settings: "memory://")
+    monkeypatch.setattr(backfill_files, "report_end", lambda _engine, number, **_: waited.append(number))
+    file = tmp_path / "traces.jsonl"
+    file.write_text(json.dumps({"trace_id": "t", "query": "q", "contexts": ["c"], "answer": "a"}) + "\n{}\n")
+    code, said = command("files", str(file), "--wait", "--output", "json")
+    (stored,) = list_backfills(stores.engine)
+    assert (code, waited, [number for _, number in sent]) == (2, [stored.id], [stored.id]), said
+    assert "refused" in said
+    assert '"accepted"' not in said, "one object of JSON alone"
+
+
 def test_two_judges_over_the_same_traces(command, stores):
     # .05 less for each but the last, which gets .5 more
     admit(stores, lambda number: plan_new(0.61 if number == TRACES - 1 else max(0.0, number / 100 - 0.05)))
@@ -191,10 +218,26 @@ def test_two_judges_over_the_same_traces(command, stores):
     assert (code, "follows from the settings" in said, "t-11" in said) == (0, True, True)
 
 
-def test_a_version_is_shown_alone_after_both_were_compared(command, stores):
-    from ragsonde.cli.backfill_start import read_assignments  # noqa: PLC0415 - loads the judges
-    from ragsonde.settings import read_settings  # noqa: PLC0415
+def test_a_judge_under_a_new_name_is_compared_with_the_one_that_has_scored_the_same_traces(command, stores):
+    candidate = plan_new(0.5).model_copy(update={"judge": "candidate"})
+    admit(stores, lambda _number: candidate)
+    named = request(judge="candidate")
+    number = create_backfill(stores.engine, named, foreseen=TRACES, created_by=None, now=NOW)
+    code, said = command("compare", str(number), "--output", "json")
+    assert (code, json.loads(said)["before"]["judge"]) == (0, FREE), said
 
+    third = plan_new(0.2).model_copy(update={"judge": "third"})
+    stores.traces.admit(make_trace("t-99", occurred_at=NOW), (candidate, third))
+    code, said = command("compare", str(number))
+    told = " ".join(said.split())
+    assert (code, "--old is missing" in told) == (2, True), told
+    assert f"{FREE}@{FREE_PRINT[:6]} ({TRACES} traces), third@{NEW_PRINT[:6]} (1 traces)" in told
+    code, said = command("compare", str(number), "--old", "nobody")
+    assert (code, "--old nobody: found no scores by it" in " ".join(said.split())) == (2, True), said
+
+
+def store_versions(stores):
+    """Scores of the free judge as it is configured, and a second later of another version, .1 higher."""
     own = read_assignments(read_settings(None, options={}))[FREE].judge.fingerprint
     admit(stores, lambda number: plan_new(number / 100, fingerprint=own))
     with stores.engine.begin() as connection:
@@ -205,6 +248,66 @@ def test_a_version_is_shown_alone_after_both_were_compared(command, stores):
             " WHERE fingerprint = :own AND status = 'scored'"
         )
         connection.execute(text(insert), {"own": own})
+    return own
+
+
+def test_the_version_that_was_first_scored_later_is_the_one_after_though_the_other_is_in_use(command, stores):
+    own = store_versions(stores)
+    stores.clock.advance(3600)
+    stores.traces.admit(make_trace("t-99", occurred_at=NOW), (plan_new(0.3, fingerprint=own),))
+    code, said = command("compare", "--scorer", "context_precision", "--output", "json")
+    told = json.loads(said)
+    assert (code, told["before"]["version"], told["after"]["version"]) == (0, "1", "1+abcdef")
+    assert told["scorers"]["context_precision"]["change"]["mean"] == pytest.approx(0.1)
+    code, said = command("compare", "--scorer", "context_precision")
+    words = " ".join(said.split())
+    assert "backfill activate --scorer context_precision --new 1+abcdef" in words
+    assert "which judge is shown" not in words
+
+
+def test_of_several_judges_the_one_with_scores_of_the_scorer_is_compared(
+    command, stores, tmp_path, monkeypatch
+):
+    store_versions(stores)
+    settings = tmp_path / "ragsonde.yaml"
+    llm = {"kind": "litellm", "model": "openai/gpt-4o-mini"}
+    judges = [{"name": FREE, "kind": "lexical"}, {"name": "gpt", **llm}]
+    settings.write_text(json.dumps({"judges": judges}))
+    monkeypatch.setenv("RAGSONDE_CONFIG", str(settings))
+    code, said = command("compare", "--scorer", "context_precision", "--output", "json")
+    assert (code, json.loads(said)["after"]["judge"]) == (0, FREE), said
+    code, said = command("activate", "--scorer", "context_precision", "--dry-run")
+    assert (code, "alone would be shown" in said) == (0, True), said
+    code, said = command("compare", "--scorer", "faithfulness")
+    assert (code, f"--judge is missing: expected one of gpt, {FREE}" in " ".join(said.split())) == (2, True)
+
+
+def test_of_a_day_with_too_many_scores_a_draw_is_compared_and_it_says_so(command, stores, monkeypatch):
+    admit(stores, lambda number: plan_new(number / 100))
+    number = create_backfill(stores.engine, request(), foreseen=TRACES, created_by=None, now=NOW)
+    monkeypatch.setattr(backfill_comparison, "MOST_PAIRS_A_DAY", 5)
+    code, said = command("compare", str(number), "--output", "json")
+    told = json.loads(said)
+    assert (code, told["cut_days"] >= 1) == (0, True)
+    assert sum(one["change"]["n"] for one in told["scorers"].values()) <= 5 * 2
+    code, said = command("compare", str(number))
+    assert "5 scores each were compared" in said
+
+
+def test_reading_of_days_takes_more_time_than_a_statement_of_a_worker_may(stores, monkeypatch):
+    asked = "SELECT current_setting('statement_timeout')"
+    for name in ("_VERSIONS", "_FINGERPRINTS"):
+        monkeypatch.setattr(score_pairs, name, asked)
+    monkeypatch.setattr(score_pairs, "_READ", f"{asked}, '', '', 0, 0")
+    day, side = NOW.date(), score_pairs.Side(FREE, FREE_PRINT)
+    assert score_pairs.list_versions(stores.engine, "s", since=day, until=day) == ("10min",)
+    assert score_pairs.list_fingerprints(stores.engine, FREE, since=day, until=day) == ("10min",)
+    ((pair,),) = score_pairs.read_pairs(stores.engine, side, side, days=[day], limit=1)
+    assert pair.trace_id == "10min"
+
+
+def test_a_version_is_shown_alone_after_both_were_compared(command, stores):
+    store_versions(stores)
     code, said = command("activate", "--scorer", "context_precision", "--dry-run")
     assert (code, "version 1+abcdef alone would be shown" in said) == (0, True), said
     assert read_active_versions(stores.engine) == {}

@@ -12,8 +12,8 @@ from fakes.clock import FakeClock
 from fakes.evaluations import make_result, make_trace, plan_free, plan_paid
 from fakes.traces import make_envelope
 from ragsonde.cli.main import run
-from ragsonde.cli.replaying import NO_KEY, TAKEN, Done, Replays, find_returned
-from ragsonde.intake.work_message import wrap_key
+from ragsonde.cli.replaying import NO_KEY, OUT_OF_BACKFILL, TAKEN, Done, Replays, find_returned
+from ragsonde.intake.work_message import FILE_MESSAGE, wrap_key
 from ragsonde.storage.parked_choice import ParkedChoice, select_parked
 from ragsonde.storage.replaying import holding_parked
 from ragsonde_schemas.errors import BrokerLostError, ParkReason
@@ -76,10 +76,10 @@ def list_waiting(stores):
     return [one.message_key for one in select_parked(stores.engine, ParkedChoice())]
 
 
-def fail(stores):
+def fail(stores, *, queue="ragsonde.work"):
     (key,) = stores.traces.admit(make_trace(), (plan_paid(),)).pending
     stores.traces.finish(stores.traces.claim(key), make_result(EvaluationState.FAILED))
-    park(stores, wrap_key(key))
+    park(stores, wrap_key(key).model_copy(update={"queue": queue}))
     return key
 
 
@@ -114,6 +114,33 @@ def test_what_cannot_be_judged_again_is_refused_and_stays(stores, broker):
     ):
         assert words in told
     assert (len(list_waiting(stores)), broker.work, broker.again) == (4, [], [])
+
+
+def test_a_message_of_a_backfills_file_comes_again_as_a_producers(stores, broker):
+    file = {"queue": "ragsonde.backfill", "content_type": None, "published_at": stores.clock.now()}
+    taken_in = make_envelope(b'{"trace_id": "t"}').model_copy(update=file)
+    lost = make_envelope(b'{"trace_id": "u"}').model_copy(
+        update={**file, "content_type": FILE_MESSAGE, "message_id": "7"}
+    )
+    unknown = lost.model_copy(update={"body": b'{"trace_id": "v"}', "message_key": "b" * 64})
+    park(stores, taken_in)
+    park(stores, lost, reason=ParkReason.DEAD_LETTER)
+    park(stores, unknown, reason=ParkReason.INVALID_MESSAGE)
+    as_producers = (Done.PUBLISHED, OUT_OF_BACKFILL)
+    assert replay(stores, broker) == [as_producers, (Done.PUBLISHED, ""), as_producers]
+    assert [(one.body, one.queue, one.content_type, one.message_id) for one in broker.again] == [
+        (taken_in.body, "ragsonde.traces", None, None),
+        (lost.body, "ragsonde.backfill", FILE_MESSAGE, "7"),
+        (unknown.body, "ragsonde.traces", None, None),
+    ]
+    assert {one.published_at for one in broker.again} == {stores.clock.now()}
+    assert (list_waiting(stores), broker.work) == ([], [])
+
+
+def test_a_work_message_of_a_backfill_opens_its_evaluation(stores, broker):
+    key = fail(stores, queue="ragsonde.backfill")
+    assert [done for done, _ in replay(stores, broker)] == [Done.PUBLISHED]
+    assert (broker.work, broker.again) == ([key], [])
 
 
 def test_a_message_goes_back_as_it_came_and_one_that_is_not_confirmed_stays(stores, broker):

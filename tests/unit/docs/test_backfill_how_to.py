@@ -8,8 +8,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ragsonde.backfill_jobs import LIVE_LIMIT
+from ragsonde.backfill_jobs import LIVE_LIMIT, MOST_SILENT_SECONDS
 from ragsonde.cli.backfill import DEFAULT_RATE
+from ragsonde.cli.backfill_comparison import MOST_PAIRS_A_DAY
 from ragsonde.cli.backfill_start import DEFAULT_DAYS
 from ragsonde.cli.backfill_steering import Action
 from ragsonde.cli.main import load_command
@@ -45,6 +46,9 @@ def test_its_figures_are_those_of_the_code():
     assert count_places(16) == 4
     assert "is half of what the budget allows" in WORDS
     assert BACKFILL_SHARE == 0.5
+    assert f"at most {MOST_PAIRS_A_DAY} scores" in WORDS
+    assert "for an hour nothing was published" in WORDS
+    assert MOST_SILENT_SECONDS == 3600
     assert f"{RetentionDays().trace_text} days by default" in WORDS
 
 

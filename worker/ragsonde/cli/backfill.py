@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from ragsonde.cli.backfill_comparison import compare_backfill, compare_versions, tell_comparison
+from ragsonde.cli.backfill_comparison import choose_judge, compare_backfill, compare_versions, tell_comparison
 from ragsonde.cli.backfill_files import publish_files
 from ragsonde.cli.backfill_progress import describe_backfill, print_list
 from ragsonde.cli.backfill_start import choose_assignment, choose_kind, choose_range, read_assignments
-from ragsonde.cli.backfill_steering import Action, read_numbers, refuse_words, report_end, start, steer
+from ragsonde.cli.backfill_steering import Action, read_numbers, refuse_words, start, steer
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.moments import MOMENT_HELP, reading_of
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
@@ -19,7 +19,6 @@ from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import write_json
 from ragsonde.settings import read_settings
 from ragsonde.storage.backfills import list_backfills
-from ragsonde.storage.score_pairs import Side
 from ragsonde_schemas.app_name import read_app
 from ragsonde_schemas.backfill import BackfillRequest
 from ragsonde_schemas.errors import InputError
@@ -177,11 +176,9 @@ def backfill(
                 most_calls=calls,
                 most_usd=usd,
             )
-            number = publish_files(
-                engine, words, limits, settings=settings, is_dry=dry_run, as_json=as_json and not wait
+            publish_files(
+                engine, words, limits, settings=settings, is_dry=dry_run, waits=wait, as_json=as_json
             )
-            if wait and number is not None:
-                report_end(engine, number, as_json=as_json)
         elif action is Action.LIST:
             refuse_words(words)
             found = list_backfills(engine)
@@ -201,11 +198,11 @@ def backfill(
             if scorer is None:
                 compared = compare_backfill(engine, read_numbers(words)[0], old=old)
             else:
-                chosen = choose_assignment(judge, assignments=read_assignments(settings)).judge
+                assignments = read_assignments(settings)
                 compared = compare_versions(
                     engine,
                     scorer,
-                    judge=Side(chosen.name, chosen.fingerprint),
+                    judge=choose_judge(engine, judge, scorer=scorer, assignments=assignments, days=days),
                     days=days,
                     app=None if app is None else read_app(app),
                     old=old,

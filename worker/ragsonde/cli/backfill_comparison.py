@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragsonde.api.agreement import compare_assessments
 from ragsonde.api.comparing import MOVED, compare_pairs
 from ragsonde.cli.backfill_progress import require_backfill
+from ragsonde.cli.backfill_start import choose_assignment
 from ragsonde.cli.evaluation_agreement import describe_aspects, print_aspects
 from ragsonde.cli.shift_table import describe_shifts, print_shifts
 from ragsonde.cli.terminal import make_console, show, track, write_json
@@ -16,6 +17,8 @@ from ragsonde.storage.rescored import activate_versions, read_active_versions
 from ragsonde.storage.score_pairs import (
     Side,
     list_fingerprints,
+    list_judges,
+    list_rivals,
     list_versions,
     read_pairs,
     read_verdicts,
@@ -24,17 +27,22 @@ from ragsonde_schemas.errors import InputError
 from ragsonde_schemas.stream_labels import judge_label
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from datetime import date
 
     from sqlalchemy import Engine
 
     from ragsonde.api.agreement import AspectAgreement
     from ragsonde.api.comparing import ScorerComparison
+    from ragsonde.pipeline.assignments import Assignment
+    from ragsonde.storage.score_pairs import Pair
     from ragsonde_schemas.backfill import Backfill
 
 MOST_VERDICTS = 500
 """So many traces are read with their texts for the agreement of two judges."""
+
+MOST_PAIRS_A_DAY = 200_000
+"""Scores that both sides gave: far more than an interval needs, and no more than a day's memory and time."""
 
 
 class Comparison(NamedTuple):
@@ -42,12 +50,14 @@ class Comparison(NamedTuple):
 
     Attributes:
         agreement: of two judges' verdicts; empty for two versions of a scorer.
+        cut_days: of so many days only a draw was compared.
     """
 
     old: Side
     new: Side
     scorers: Mapping[str, ScorerComparison]
     agreement: tuple[AspectAgreement, ...]
+    cut_days: int = 0
 
 
 def compare_backfill(engine: Engine, number: int, *, old: str | None) -> Comparison:
@@ -107,6 +117,9 @@ def tell_comparison(
         console.print(
             show("give the workers its options too; `ragsonde rescore --deactivate` undoes it", "dim")
         )
+    elif version is not None:
+        shown = f"ragsonde backfill activate --scorer {next(iter(compared.scorers))} --new {version}"
+        make_console().print(show(f"`{shown}` lets the version after alone be shown", "dim"))
     else:
         console = make_console()
         console.print(show("which judge is shown follows from the settings: its newest scores", "dim"))
@@ -119,7 +132,7 @@ def choose_judges(engine: Engine, backfill: Backfill, *, old: str | None) -> tup
         engine: of this process.
         backfill: by a judge.
         old: `JUDGE`, `JUDGE@FINGERPRINT` or the first characters of one; None for the backfill's judge as it
-            was configured before.
+            was configured before, else the only other one that has scored the same traces.
 
     Raises:
         InputError: there is none to compare with.
@@ -132,12 +145,44 @@ def choose_judges(engine: Engine, backfill: Backfill, *, old: str | None) -> tup
     judge, _, beginning = (old or request.judge).partition("@")
     stored = list_fingerprints(engine, judge, since=request.since, until=request.until)
     others = [one for one in stored if (judge, one) != new[:2] and one.startswith(beginning)]
-    if not others:
-        raise InputError(
-            f"--old {old or judge}: no other judge of that name has scored traces of {request.since} to "
-            f"{request.until}; expected JUDGE or JUDGE@FINGERPRINT of one that has"
-        )
-    return Side(judge, others[0]), new
+    if others:
+        return Side(judge, others[0]), new
+    rivals = list_rivals(engine, new, since=request.since, until=request.until, app=request.app)
+    if old is None and len(rivals) == 1:
+        return rivals[0][0], new
+    found = "--old is missing" if old is None else f"--old {old}: found no scores by it"
+    known = ", ".join(f"{_name(side)} ({count} traces)" for side, count in rivals) or "none"
+    raise InputError(
+        f"{found}: expected one that has scored traces of {request.since} to {request.until} that "
+        f"{_name(new)} has scored; these have: {known}"
+    )
+
+
+def choose_judge(
+    engine: Engine,
+    judge: str | None,
+    *,
+    scorer: str,
+    assignments: Mapping[str, Assignment],
+    days: tuple[date, date],
+) -> Side:
+    """The judge that was named; without a name the only one of the settings that has scores of the scorer.
+
+    Raises:
+        InputError: there is no such judge, or which one is meant is not clear.
+        DatabaseLostError: Postgres is away.
+    """
+    if judge is None and len(assignments) > 1:
+        since, until = days
+        known = sorted({*assignments} & {*list_judges(engine, scorer, since=since, until=until)})
+        if len(known) != 1:
+            raise InputError(
+                f"--judge is missing: expected one of {', '.join(known or sorted(assignments))}; "
+                f"{len(known)} of them have scores of {scorer} on traces of {since} to {until}"
+            )
+        judge = known[0]
+    chosen = choose_assignment(judge, assignments=assignments).judge
+    return Side(chosen.name, chosen.fingerprint)
 
 
 def choose_versions(
@@ -193,10 +238,16 @@ def compare_sides(
     """
     since, until = days
     stored = [day for day in list_days(engine) if since <= day <= until]
-    batches = read_pairs(engine, old, new, days=stored, app=app, scorer=scorer)
-    scorers = compare_pairs(
-        pair for batch in track(batches, total=len(stored), description="comparing") for pair in batch
-    )
+    most, cut_days = MOST_PAIRS_A_DAY, 0
+    batches = read_pairs(engine, old, new, days=stored, app=app, scorer=scorer, limit=most)
+
+    def read_all() -> Iterator[Pair]:
+        nonlocal cut_days
+        for batch in track(batches, total=len(stored), description="comparing"):
+            cut_days += len(batch) == most
+            yield from batch
+
+    scorers = compare_pairs(read_all())
     if not scorers:
         raise InputError(
             f"{_name(old)} and {_name(new)}: have no scored traces of {since} to {until} in common"
@@ -206,13 +257,17 @@ def compare_sides(
         agreement = compare_assessments(
             read_verdicts(engine, old, new, days=stored, app=app, limit=MOST_VERDICTS)
         )
-    return Comparison(old, new, scorers, agreement)
+    return Comparison(old, new, scorers, agreement, cut_days)
 
 
 def print_comparison(compared: Comparison) -> None:
     """Prints both sides, what moved, and how far the judges agree."""
     console = make_console()
     console.print(show(f"before: {_name(compared.old)}; after: {_name(compared.new)}", "bold"))
+    if compared.cut_days:
+        console.print(
+            show(f"of {compared.cut_days} days {MOST_PAIRS_A_DAY} scores each were compared, of traces drawn")
+        )
     print_shifts({name: one.shift for name, one in compared.scorers.items()}, console=console)
     for name, one in compared.scorers.items():
         share = one.share_moved
@@ -232,6 +287,7 @@ def describe_comparison(compared: Comparison) -> dict[str, Any]:
     return {
         "before": compared.old._asdict(),
         "after": compared.new._asdict(),
+        "cut_days": compared.cut_days,
         "scorers": {
             name: {
                 **shifts[name],

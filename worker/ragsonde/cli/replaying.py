@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import ValidationError
 
 from ragsonde.cli.parked_advice import INCOMPLETE
-from ragsonde.intake.topology import BACKFILL, WORK
-from ragsonde.intake.work_message import read_key
+from ragsonde.intake.topology import BACKFILL, TRACES
+from ragsonde.intake.work_message import find_replay, read_key
 from ragsonde.storage.parked_choice import ParkedChoice, select_parked
 from ragsonde.storage.reopening import Reopening
 from ragsonde.storage.replaying import holding_parked
-from ragsonde_schemas.errors import BrokerLostError
+from ragsonde_schemas.errors import BrokerLostError, ParkReason
 from ragsonde_schemas.evaluation import EvaluationKey
 from ragsonde_schemas.open_record import OpenRecordKey
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 NO_KEY = "it came on the work queue and is none of our work messages: no worker can read it; drop it"
 NOTHING_KEPT = "whom it names was erased, and nothing of it is kept"
+OUT_OF_BACKFILL = "as a producer's message: its backfill neither counts nor bounds it any more"
 TAKEN = "it is in other hands, or was replayed or dropped meanwhile"
 
 _LOOK_SECONDS = 0.2
@@ -112,10 +113,12 @@ class Replays:
         with holding_parked(self._engine, message.id, takes_all=self._takes_all) as held:
             if held is None:
                 return ReplayedMessage(message, Done.TAKEN, TAKEN)
-            if held.envelope.queue not in {WORK, BACKFILL}:
-                self._publisher.publish_again(held.envelope)
+            found = find_replay(held.envelope, is_dead_letter=message.reason is ParkReason.DEAD_LETTER)
+            if found is not None:
+                self._publisher.publish_again(found)
                 held.mark_replayed(now=self._now())
-                return ReplayedMessage(message, Done.PUBLISHED)
+                is_let_out = held.envelope.queue == BACKFILL and found.queue == TRACES
+                return ReplayedMessage(message, Done.PUBLISHED, OUT_OF_BACKFILL if is_let_out else "")
             try:
                 key = read_key(held.envelope)
             except ValidationError:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pydantic import TypeAdapter
 
 from ragsonde.intake.deliveries import compute_message_key
-from ragsonde.intake.topology import WORK
+from ragsonde.intake.topology import BACKFILL, TRACES, WORK
 from ragsonde_schemas.check import CheckKey
 from ragsonde_schemas.envelope import Envelope
 from ragsonde_schemas.evaluation import EvaluationKey
@@ -52,6 +52,19 @@ def read_backfill(envelope: Envelope) -> tuple[int, Envelope]:
     if not (named.isascii() and named.isdigit() and len(named) <= _LONGEST_NUMBER):
         raise ValueError(f"found {named[:40]!r}, expected the number of a backfill")
     return int(named), envelope.model_copy(update={"message_id": None, "content_type": None})
+
+
+def find_replay(envelope: Envelope, *, is_dead_letter: bool) -> Envelope | None:
+    """A parked message as it is to be published again; None where it is a work message, named by its key.
+
+    A message of a backfill's file that was taken in is known by its lack of a content type, as ours have one:
+    its backfill is not known any more, and it is a producer's message from now on. A dead letter has never
+    been taken in, and goes back as it came.
+    """
+    is_of_file = envelope.queue == BACKFILL and envelope.content_type in {None, FILE_MESSAGE}
+    if is_of_file and not (is_dead_letter and envelope.content_type == FILE_MESSAGE):
+        return envelope.model_copy(update={"queue": TRACES, "message_id": None, "content_type": None})
+    return envelope if is_of_file or envelope.queue not in {WORK, BACKFILL} else None
 
 
 def wrap_key(key: WorkKey) -> Envelope:

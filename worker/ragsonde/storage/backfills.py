@@ -65,6 +65,14 @@ _NOTE_PUBLISHED = """
 UPDATE backfill SET looked_at = %(messages)s, is_looked_through = true WHERE id = %(id)s
 """
 
+_NOTE_PROGRESS = """
+UPDATE backfill SET looked_at = %(messages)s, paced_at = CASE
+    WHEN EXISTS (SELECT FROM backfill_item WHERE backfill_id = %(id)s) THEN paced_at
+    ELSE greatest(paced_at, %(now)s) END
+WHERE id = %(id)s
+"""
+"""Where evaluations are under way the monitor moves the time at their pace, and this would hold them up."""
+
 SOURCES: Mapping[BackfillState, tuple[BackfillState, ...]] = {
     # one over files may get evaluations after all that it published had seemed to be done
     BackfillState.RUNNING: (BackfillState.PAUSED, BackfillState.DONE),
@@ -145,6 +153,16 @@ def note_published(engine: Engine, number: int, *, messages: int) -> None:
     """
     with pipelined_transaction(engine) as connection:
         connection.execute(_NOTE_PUBLISHED, {"id": number, "messages": messages})
+
+
+def note_progress(engine: Engine, number: int, *, messages: int, now: datetime) -> None:
+    """So many messages of a backfill's files are with the broker, and more will come.
+
+    Raises:
+        DatabaseLostError: it may be noted or not; what is noted later holds.
+    """
+    with pipelined_transaction(engine) as connection:
+        connection.execute(_NOTE_PROGRESS, {"id": number, "messages": messages, "now": now})
 
 
 def change_state(

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 STATEMENT_TIMEOUT_SECONDS = 30
 LOCK_TIMEOUT_SECONDS = 10
+TAKE_TIME = "SET LOCAL statement_timeout = '600s'"
+"""First in a transaction of a command that reads days of rows."""
 """Far below the other, so that the error tells a statement that is too slow from one that is kept waiting."""
 POOL_RECYCLE_SECONDS = 1800
 VANISHED_SECONDS = 60

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.decoding.body_names import read_names
-from ragsonde.storage.engine import pipelined_transaction, translating_losses
+from ragsonde.storage.engine import TAKE_TIME, pipelined_transaction, translating_losses
 from ragsonde.storage.partitions import list_partitions
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 PAGE_ROWS = 5_000
-_TAKE_TIME = "SET LOCAL statement_timeout = '600s'"
 """No index leads to a user or a session: a whole day is read, which keeps nobody waiting."""
 _AFTER_RECORD = ("after", "after_app", "after_key", "after_revision")
 
@@ -194,7 +193,7 @@ def _find_ids(engine: Engine, statement: str, columns: dict[str, Any]) -> list[s
 
 def _read(engine: Engine, statement: str, columns: dict[str, Any]) -> list[tuple[Any, ...]]:
     with pipelined_transaction(engine) as connection:
-        connection.execute(_TAKE_TIME)
+        connection.execute(TAKE_TIME)
         return connection.execute(statement, columns).fetchall()
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg.rows import dict_row
 
-from ragsonde.storage.engine import pipelined_transaction
+from ragsonde.storage.engine import TAKE_TIME, pipelined_transaction
 from ragsonde.storage.result_rows import rebuild_assessment
 from ragsonde.storage.trace_rows import rebuild_trace
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import date
 
+    from psycopg.rows import TupleRow
     from sqlalchemy import Engine
 
     from ragsonde_schemas.assessment import Assessment
@@ -35,7 +36,7 @@ _READ = f"""
 WITH old AS ({_SIDE.format(side="old")}), new AS ({_SIDE.format(side="new")})
 SELECT trace_id, app, scorer, old.raw, new.raw FROM old
 JOIN new USING (trace_id, app, record_key, revision, scorer)
-ORDER BY trace_id, app, scorer
+ORDER BY hashtextextended(trace_id, 0), trace_id, app, scorer LIMIT %(limit)s
 """  # noqa: S608  # constants
 
 _READ_VERDICTS = """
@@ -55,7 +56,21 @@ _VERSIONS = """
 SELECT split_part(version, ':', 1) AS version FROM score
 WHERE scorer = %(scorer)s AND day BETWEEN %(since)s AND %(until)s
   AND (%(judge)s::text IS NULL OR judge = %(judge)s)
-GROUP BY 1 ORDER BY max(created_at) DESC, 1
+GROUP BY 1 ORDER BY min(created_at) DESC, 1
+"""
+
+_JUDGES = """
+SELECT DISTINCT judge FROM score
+WHERE scorer = %(scorer)s AND status = 'scored' AND day BETWEEN %(since)s AND %(until)s ORDER BY 1
+"""
+
+_RIVALS = """
+SELECT o.judge, o.fingerprint, count(*) FROM evaluation n
+JOIN evaluation o USING (trace_id, app, record_key, revision, day)
+WHERE n.day BETWEEN %(since)s AND %(until)s AND n.judge = %(judge)s AND n.fingerprint = %(fingerprint)s
+  AND (%(app)s::text IS NULL OR n.app = %(app)s) AND n.state = 'scored' AND o.state = 'scored'
+  AND (o.judge <> n.judge OR o.fingerprint <> n.fingerprint)
+GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
 """
 
 _FINGERPRINTS = """
@@ -95,6 +110,7 @@ def read_pairs(
     days: Sequence[date],
     app: str | None = None,
     scorer: str | None = None,
+    limit: int,
 ) -> Iterator[tuple[Pair, ...]]:
     """The scores that both sides gave to the same revisions, a day at a time.
 
@@ -105,15 +121,14 @@ def read_pairs(
         days: of the traces.
         app: only this one; None = all.
         scorer: only this one; None = all.
+        limit: so many of a day at most, of traces drawn by their id.
 
     Raises:
         DatabaseLostError: Postgres is away.
     """
     for day in days:
-        columns = {**_name_sides(old, new), "day": day, "app": app, "scorer": scorer}
-        with pipelined_transaction(engine) as connection:
-            rows = connection.execute(_READ, columns).fetchall()
-        yield tuple(Pair(*row) for row in rows)
+        columns = {**_name_sides(old, new), "day": day, "app": app, "scorer": scorer, "limit": limit}
+        yield tuple(Pair(*row) for row in _read(engine, _READ, columns))
 
 
 def read_verdicts(
@@ -138,6 +153,7 @@ def read_verdicts(
             return
         columns = {**_name_sides(old, new), "day": day, "app": app, "limit": left}
         with pipelined_transaction(engine) as connection:
+            connection.execute(TAKE_TIME)
             rows = connection.cursor(row_factory=dict_row).execute(_READ_VERDICTS, columns).fetchall()
         left -= len(rows)
         for row in rows:
@@ -149,14 +165,43 @@ def read_verdicts(
 def list_versions(
     engine: Engine, scorer: str, *, since: date, until: date, judge: str | None = None
 ) -> tuple[str, ...]:
-    """The versions of a scorer that traces of these days have scores of, without their basis, newest first.
+    """The versions of a scorer with scores of traces of these days, without their basis.
+
+    The one that was stored last for the first time comes first, whichever is in use now.
 
     Raises:
         DatabaseLostError: Postgres is away.
     """
     columns = {"scorer": scorer, "since": since, "until": until, "judge": judge}
-    with pipelined_transaction(engine) as connection:
-        return tuple(version for (version,) in connection.execute(_VERSIONS, columns).fetchall())
+    return tuple(version for (version,) in _read(engine, _VERSIONS, columns))
+
+
+def list_judges(engine: Engine, scorer: str, *, since: date, until: date) -> tuple[str, ...]:
+    """The judges by whose verdicts a scorer has scored traces of these days, by name.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    columns = {"scorer": scorer, "since": since, "until": until}
+    return tuple(name for (name,) in _read(engine, _JUDGES, columns))
+
+
+def list_rivals(
+    engine: Engine, side: Side, *, since: date, until: date, app: str | None = None
+) -> tuple[tuple[Side, int], ...]:
+    """Who else has scored traces that a judge has scored, and how many of them, the most first.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    columns = {
+        "judge": side.judge,
+        "fingerprint": side.fingerprint,
+        "since": since,
+        "until": until,
+        "app": app,
+    }
+    return tuple((Side(judge, print_), count) for judge, print_, count in _read(engine, _RIVALS, columns))
 
 
 def list_fingerprints(engine: Engine, judge: str, *, since: date, until: date) -> tuple[str, ...]:
@@ -166,8 +211,13 @@ def list_fingerprints(engine: Engine, judge: str, *, since: date, until: date) -
         DatabaseLostError: Postgres is away.
     """
     columns = {"judge": judge, "since": since, "until": until}
+    return tuple(name for (name,) in _read(engine, _FINGERPRINTS, columns))
+
+
+def _read(engine: Engine, statement: str, columns: dict[str, Any]) -> list[TupleRow]:
     with pipelined_transaction(engine) as connection:
-        return tuple(name for (name,) in connection.execute(_FINGERPRINTS, columns).fetchall())
+        connection.execute(TAKE_TIME)
+        return connection.execute(statement, columns).fetchall()
 
 
 def _name_sides(old: Side, new: Side) -> dict[str, Any]:
