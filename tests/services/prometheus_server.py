@@ -9,6 +9,7 @@ import subprocess
 import urllib.parse
 import urllib.request
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from services.promtool import require_tool
@@ -59,6 +60,15 @@ class PrometheusServer:
         return [value for value in values if math.isfinite(value)]
 
 
+def is_ready(url: str) -> bool:
+    """True once it answers queries: it listens before it has read its own files, and then says 503."""
+    try:
+        with urllib.request.urlopen(f"{url}/-/ready", timeout=10) as answer:  # noqa: S310 - our own
+            return bool(answer.status == HTTPStatus.OK)
+    except OSError:
+        return False
+
+
 @contextmanager
 def running_prometheus(folder: Path) -> Iterator[PrometheusServer]:
     """One that scrapes every second what it is told to, exemplars too."""
@@ -85,7 +95,9 @@ def running_prometheus(folder: Path) -> Iterator[PrometheusServer]:
             seconds=60,
             what=f"the address in {log}",
         )
-        yield PrometheusServer(f"http://{found[-1]}", folder=folder)
+        url = f"http://{found[-1]}"
+        wait_for(lambda: is_ready(url), seconds=60, what=f"a Prometheus that is ready, see {log}")
+        yield PrometheusServer(url, folder=folder)
     finally:
         process.terminate()
         process.wait(timeout=30)
