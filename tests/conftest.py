@@ -31,9 +31,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # a shared core may take a second over what takes a millisecond
-hypothesis.settings.register_profile(
-    "ragsonde", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
+hypothesis.settings.register_profile("ragsonde", deadline=None)
 hypothesis.settings.load_profile("ragsonde")
 
 
