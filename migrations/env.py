@@ -8,7 +8,8 @@ from alembic import context
 from sqlalchemy import Connection, text
 
 from ragsonde.storage.locks import MIGRATION_LOCK
-from ragsonde.storage.tables import PARTITIONED, Tables
+from ragsonde.storage.table_names import PARTITIONED
+from ragsonde.storage.tables import Tables
 
 LOCK_TIMEOUT = "2s"  # writers queue up behind a migration that waits: it gives way, and is tried again
 STATEMENT_TIMEOUT = "15min"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import shutil
 import signal
 import sys
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 # whoever started us may ignore these (nohup, a background job); the processes that tests start must not
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# in the processes of pytest-xdist the readline library sets them, and tables would be cut at 80
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
 
 # a shared core may take a second over what takes a millisecond
 hypothesis.settings.register_profile("ragsonde", deadline=None)

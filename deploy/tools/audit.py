@@ -1,9 +1,11 @@
 # ruff: noqa: INP001  # a program, in no package
 """Audits what ragsonde is installed with: `audit.py` offline, `audit.py --vulnerabilities` by pip-audit.
 
+`audit.py --write-licences` writes the list of licences in THIRD_PARTY.md anew.
 Offline, as a part of `make check`: every requirement of the locks is one version with hashes and no
 address; what the code imports is declared; what is declared leads to all that the lock for running holds;
-every licence is one that goes with Apache-2.0. Whether a version was yanked is not known offline: the
+every licence is one that goes with Apache-2.0, and the list in THIRD_PARTY.md has each package. Whether a
+version was yanked is not known offline: the
 resolver of `make lock` leaves such versions out, and pip warns of them at installation.
 """
 
@@ -20,11 +22,13 @@ from importlib.metadata import PackageNotFoundError, distribution, packages_dist
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from licences import ALLOWED, ELSEWHERE, LIST, ONLY_HERE, check_licence, check_list, read_fields, renew_list
+from packaging.markers import Marker
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN_LOCK = "requirements/run.lock"
@@ -32,22 +36,6 @@ LOCKS = (RUN_LOCK, "requirements/dev.lock")
 RUN_EXTRAS = ("embedded",)
 IMPORTED_EXTRAS = (*RUN_EXTRAS, "otlp")
 OWN = frozenset({"ragsonde", "ragsonde_schemas"})
-
-ALLOWED = frozenset(
-    {
-        "APACHE-2.0", "BSD-2-CLAUSE", "BSD-3-CLAUSE", "BSD", "ISC", "MIT", "PSF-2.0", "CNRI-PYTHON",
-        "ZPL-2.1",
-    }
-)  # fmt: skip
-"""May be used by, and passed on with, a work under Apache-2.0."""
-
-EXCEPTIONS = {
-    "certifi": "MPL-2.0 goes by file: its list of certificates is used as it is",
-    "psycopg": "LGPL-3.0: used unmodified as a library of its own that anybody may replace",
-    "psycopg-binary": "LGPL-3.0: as psycopg; it holds libpq and OpenSSL, under permissive licences",
-    "tqdm": "MPL-2.0 goes by file: used as it is, by huggingface-hub and openai",
-}
-"""Licences beyond these that were looked at, and why they do no harm."""
 
 COME_WITH = {
     "pydantic-core": "pydantic requires one version of it exactly, and is used through it",
@@ -57,21 +45,6 @@ COME_WITH = {
 }
 """What the code imports and leaves to a declared package to require, and why."""
 
-_NAMES = {
-    "APACHE 2.0": "APACHE-2.0",
-    "APACHE LICENSE 2.0": "APACHE-2.0",
-    "APACHE SOFTWARE LICENSE": "APACHE-2.0",
-    "BSD LICENSE": "BSD",
-    "NEW BSD": "BSD-3-CLAUSE",
-    "ISC LICENSE": "ISC",
-    "ISC LICENSE (ISCL)": "ISC",
-    "MIT LICENSE": "MIT",
-    "THE MIT LICENSE (MIT)": "MIT",
-    "PYTHON SOFTWARE FOUNDATION LICENSE": "PSF-2.0",
-    "ZPL 2.1": "ZPL-2.1",
-    "ZOPE PUBLIC LICENSE": "ZPL-2.1",
-    "MOZILLA PUBLIC LICENSE 2.0 (MPL 2.0)": "MPL-2.0",
-}
 _PIN = re.compile(r"([A-Za-z0-9._-]+)==([A-Za-z0-9.!+_-]+)(?: ; (.+?))?((?: --hash=sha256:[0-9a-f]{64})+)")
 _ADDRESS = re.compile(
     r"://|(?:^|\s)(?:-i|-f|--index-url|--extra-index-url|--find-links|--trusted-host)\b|\s@\s"
@@ -103,23 +76,6 @@ def read_lock(text: str, *, where: str) -> tuple[list[Pin], list[str]]:
     return pins, problems
 
 
-def check_licence(name: str, fields: Mapping[str, Any]) -> str | None:
-    """What is wrong with a distribution's licence; None where nothing is.
-
-    Args:
-        name: of the distribution.
-        fields: `expression`, `licence` and `classifiers` of its metadata.
-    """
-    if name in EXCEPTIONS:
-        return None
-    found = list(_list_licences(fields))
-    if found and set(found) <= ALLOWED:
-        return None
-    told = ", ".join(sorted(set(found))) or "none"
-    expected = ", ".join(sorted(ALLOWED))
-    return f"{name}: found the licence {told}, expected one of {expected}, or a reason in EXCEPTIONS"
-
-
 def list_imports(source: str) -> set[str]:
     """The top-level packages that a module imports from elsewhere, wherever in it."""
     found: set[str] = set()
@@ -141,43 +97,23 @@ def check_offline() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     problems += _check_imports(project)
     problems += _check_closure(project, pins[RUN_LOCK])
-    for pin in pins[RUN_LOCK]:
+    for pin in {pin.name: pin for name in LOCKS for pin in pins[name]}.values():
         problems += _check_installed(pin)
-    return problems
-
-
-def _list_licences(fields: Mapping[str, Any]) -> Iterator[str]:
-    """In the words of SPDX: of the expression, else of the classifiers, else of the text's first line."""
-    classifiers = [one for one in fields["classifiers"] if one.startswith("License ::")]
-    if fields["expression"] or not classifiers:
-        told = (fields["expression"] or fields["licence"] or "").strip().partition("\n")[0]
-        words = re.split(r"\bAND\b|\bOR\b", told)
-    else:
-        words = [one.rpartition("::")[2] for one in classifiers]
-    for word in words:
-        name = " ".join(word.split()).upper()
-        name = _NAMES.get(name, name.strip("()"))
-        if name:
-            yield name
+    return problems + check_list((ROOT / LIST).read_text("utf-8"), [pin.name for pin in pins[RUN_LOCK]])
 
 
 def _check_installed(pin: Pin) -> list[str]:
-    try:
-        metadata = distribution(pin.name).metadata
-    except PackageNotFoundError:
-        return [] if pin.marker else [f"{pin.name}: is in {RUN_LOCK} and not installed; run `make setup`"]
-    if metadata["Version"] != pin.version:
-        return [
-            f"{pin.name}: found {metadata['Version']}, expected {pin.version} of {RUN_LOCK}; run `make setup`"
-        ]
-    problem = check_licence(
-        pin.name,
-        {
-            "expression": metadata.get("License-Expression"),
-            "licence": metadata.get("License"),
-            "classifiers": metadata.get_all("Classifier") or [],
-        },
-    )
+    fields = read_fields(pin.name)
+    if fields is None:
+        if pin.marker and ELSEWHERE.get(pin.name) in ALLOWED:
+            return []
+        if pin.marker:
+            return [f"{pin.name}: is not installed here; name its licence in ELSEWHERE"]
+        return [f"{pin.name}: is in a lock and not installed; run `make setup`"]
+    applies = not pin.marker or Marker(pin.marker).evaluate()
+    if applies and (found := distribution(pin.name).version) != pin.version:
+        return [f"{pin.name}: found {found}, expected {pin.version} of the locks; run `make setup`"]
+    problem = None if pin.name in ONLY_HERE else check_licence(pin.name, fields)
     return [problem] if problem else []
 
 
@@ -273,6 +209,13 @@ def check_vulnerabilities(command: list[str]) -> int:
     return 1 if bad else 0
 
 
+def write_list() -> None:
+    """Writes the list of licences in THIRD_PARTY.md anew."""
+    pins, _ = read_lock((ROOT / RUN_LOCK).read_text("utf-8"), where=RUN_LOCK)
+    text = (ROOT / LIST).read_text("utf-8")
+    (ROOT / LIST).write_text(renew_list(text, [pin.name for pin in pins]), "utf-8")
+
+
 def _say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
@@ -283,7 +226,12 @@ def main() -> int:
     parser.add_argument(
         "--vulnerabilities", nargs=argparse.REMAINDER, metavar="COMMAND", help="ask a database by pip-audit"
     )
-    command = parser.parse_args().vulnerabilities
+    parser.add_argument("--write-licences", action="store_true", help=f"write the list in {LIST} anew")
+    options = parser.parse_args()
+    if options.write_licences:
+        write_list()
+        return 0
+    command = options.vulnerabilities
     if command is not None:
         return check_vulnerabilities(command or ["pip-audit"])
     problems = check_offline()

@@ -9,6 +9,8 @@ RagsondeError
 +-- JudgePausedError       credentials, model or quota: somebody must act, a probe resumes it
 +-- RepeatedCrashError     the evaluation took the process with it twice: it is failed and parked
 +-- DatabaseLostError      keep the delivery and wait for Postgres
+|   +-- LockedOutError     likewise: somebody keeps what is needed
++-- GivenUpError           Postgres gave up on one statement: try it again a few times
 +-- BrokerLostError        the broker cannot be reached or refuses the message
 +-- SetupError             a server, port, queue or schema is not as it must be
 """
@@ -160,6 +162,17 @@ class RepeatedCrashError(RagsondeError):
 
 class DatabaseLostError(RagsondeError):
     """Postgres cannot be reached or went away in the middle of a transaction."""
+
+
+class LockedOutError(DatabaseLostError):
+    """Somebody else has kept what we write to for longer than a statement waits; nothing was done."""
+
+
+class GivenUpError(RagsondeError):
+    """Postgres gave up on this transaction, which is undone: too slow, or in conflict with another one.
+
+    The same again may succeed or not: it is worth a few attempts, but nothing else need wait for it.
+    """
 
 
 class BrokerLostError(RagsondeError):

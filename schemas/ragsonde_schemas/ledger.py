@@ -33,6 +33,7 @@ class Invariant(StrEnum):
     REVISIONS_ARE_WHOLE = "revisions_are_whole"
     SCORED_HAS_SCORE = "scored_has_score"
     SCORED_HAS_VERDICTS = "scored_has_verdicts"
+    SCORES_ARE_WHOLE = "scores_are_whole"
     SCORES_ARE_IN_RANGE = "scores_are_in_range"
     NOT_EVALUABLE_IS_SKIPPED = "not_evaluable_is_skipped"
     FAILED_HAS_ERROR = "failed_has_error"
@@ -51,6 +52,7 @@ MEANINGS: dict[Invariant, str] = {
     "configured then: for each judge, accepted revisions = sum over states",
     Invariant.SCORED_HAS_SCORE: "an evaluation that is scored has at least one number",
     Invariant.SCORED_HAS_VERDICTS: "one that is scored and took calls has its verdicts",
+    Invariant.SCORES_ARE_WHOLE: "one that ended has the outcome of every scorer that it ended with",
     Invariant.SCORES_ARE_IN_RANGE: "a number lies in 0..1",
     Invariant.NOT_EVALUABLE_IS_SKIPPED: "one that is not evaluable has only skipped scorers",
     Invariant.FAILED_HAS_ERROR: "one that failed has at least one error and no number",

@@ -31,8 +31,8 @@ class WireModel(BaseModel):
 class WireTurn(WireModel):
     """One turn of a chat."""
 
-    role: str
-    content: str
+    role: str = Field(description="`user`, `assistant`, or another")
+    content: str = Field(description="what was said")
 
 
 class WireContext(WireModel):
@@ -40,11 +40,11 @@ class WireContext(WireModel):
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["content"]}, {"required": ["id"]}]})
 
-    content: str | None = None
-    id: str | None = None
-    score: Finite | None = None
-    source_uri: str | None = None
-    metadata: dict[str, Any] | None = None
+    content: str | None = Field(default=None, description="its text")
+    id: str | None = Field(default=None, description="its id in your index")
+    score: Finite | None = Field(default=None, description="the retriever's own score")
+    source_uri: str | None = Field(default=None, description="where it is from")
+    metadata: dict[str, Any] | None = Field(default=None, description="whatever else is known of it")
 
     @model_validator(mode="after")
     def _check_known(self) -> Self:
@@ -61,16 +61,16 @@ class WireContext(WireModel):
 class WireReference(WireModel):
     """What a person says is right."""
 
-    answer: str | None = None
-    contexts: list[str] | None = None
-    context_ids: list[str] | None = None
+    answer: str | None = Field(default=None, description="the right answer")
+    contexts: list[str] | None = Field(default=None, description="texts that should have been retrieved")
+    context_ids: list[str] | None = Field(default=None, description="ids that should have been retrieved")
 
 
 class WireEvaluationWish(WireModel):
     """What the producer asks for: it may lower what is done, never raise it."""
 
-    scorers: list[str] | None = None
-    sample_rate: Probability | None = None
+    scorers: list[str] | None = Field(default=None, description="only these of those configured")
+    sample_rate: Probability | None = Field(default=None, description="a lower rate than the judge's")
 
 
 class TraceMessage(WireModel):
@@ -81,27 +81,53 @@ class TraceMessage(WireModel):
     question; the last assistant turn is the answer where none is given.
     """
 
-    schema_version: Literal["1"] = "1"
-    trace_id: Annotated[str, Field(min_length=1, max_length=TRACE_ID_MAX_CHARACTERS)]
-    event_id: str | None = None
-    app: str | None = None
-    environment: str | None = None
-    release: str | None = None
-    variant: str | None = None
-    session_id: str | None = None
-    user_id: str | None = None
-    occurred_at: Annotated[datetime | None, Field(strict=False)] = None
-    query: str | None = None
-    messages: list[WireTurn] | None = None
-    retrieval_query: str | None = None
-    contexts: list[WireContext | str] | str | None = None
-    answer: str | None = None
-    reference: WireReference | str | None = None
-    model: str | None = None
-    usage: dict[str, Any] | None = None
-    latency_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    cost_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    tags: list[str] | None = None
-    metadata: dict[str, Any] | None = None
-    evaluation: WireEvaluationWish | None = None
-    sampling_probability: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = None
+    schema_version: Literal["1"] = Field(default="1", description="of this form")
+    trace_id: Annotated[str, Field(min_length=1, max_length=TRACE_ID_MAX_CHARACTERS)] = Field(
+        description="names the request; the same id again is a repetition or, with other content, a revision"
+    )
+    event_id: str | None = Field(default=None, description="of the message, as you name it")
+    app: str | None = Field(default=None, description="whose trace it is; absent: `default`")
+    environment: str | None = Field(default=None, description="where the app runs: production, staging")
+    release: str | None = Field(default=None, description="the version of the app")
+    variant: str | None = Field(default=None, description="its arm of an experiment")
+    session_id: str | None = Field(default=None, description="the conversation it is of")
+    user_id: str | None = Field(default=None, description="who asked; stored as a pseudonym")
+    occurred_at: Annotated[datetime | None, Field(strict=False)] = Field(
+        default=None, description="when it was asked; absent: guessed from the id, the broker or the receipt"
+    )
+    query: str | None = Field(default=None, description="the question")
+    messages: list[WireTurn] | None = Field(
+        default=None, description="the conversation in place of `query`: its last user turn is the question"
+    )
+    retrieval_query: str | None = Field(
+        default=None, description="the question as it was searched for, standing alone"
+    )
+    contexts: list[WireContext | str] | str | None = Field(
+        default=None, description="what was retrieved, in order; null: unknown, []: nothing was found"
+    )
+    answer: str | None = Field(
+        default=None, description="what the app answered; absent: the last assistant turn of `messages`"
+    )
+    reference: WireReference | str | None = Field(
+        default=None, description="what is right, as a person says; one text is the answer"
+    )
+    model: str | None = Field(default=None, description="the model that answered")
+    usage: dict[str, Any] | None = Field(default=None, description="its tokens, in its provider's words")
+    latency_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="how long the answer took"
+    )
+    cost_usd: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="what the answer cost"
+    )
+    tags: list[str] | None = Field(
+        default=None, description="such as topic and route; see the setting `stratum_tags`"
+    )
+    metadata: dict[str, Any] | None = Field(
+        default=None, description="whatever else you want to see beside it"
+    )
+    evaluation: WireEvaluationWish | None = Field(
+        default=None, description="what is asked for of its evaluation: less, never more"
+    )
+    sampling_probability: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] | None = Field(
+        default=None, description="the share of traffic that you publish, where it is a sample"
+    )

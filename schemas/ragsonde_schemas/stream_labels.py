@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from ragsonde_schemas.app_name import show_app
+
+if TYPE_CHECKING:
+    from ragsonde_schemas.score_stream import ScoreStream
+
 FINGERPRINT_CHARACTERS = 6
 
 
@@ -29,3 +36,13 @@ def judge_label(judge: str, fingerprint: str, epoch: int = 1) -> str:
     if not fingerprint:
         return judge
     return f"{judge}@{fingerprint[:FINGERPRINT_CHARACTERS]}" + (f".{epoch}" if epoch > 1 else "")
+
+
+def label_stream(stream: ScoreStream) -> dict[str, str]:
+    """Its scorer, judge, app and environment as series, logs and notices name them, in this order."""
+    return {
+        "scorer": scorer_label(stream.scorer, stream.version),
+        "judge": judge_label(stream.judge, stream.fingerprint, stream.judge_epoch),
+        "app": show_app(stream.app),
+        "environment": stream.environment,
+    }

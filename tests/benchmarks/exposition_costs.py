@@ -10,7 +10,8 @@ from figures import Figure, time_call
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.health import Health
 from ragsonde.exposition.http import serve
-from ragsonde.exposition.registry import OPENMETRICS, Series
+from ragsonde.exposition.negotiation import OPENMETRICS
+from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import METRICS, build_routes
 from ragsonde.exposition.series import CONTEXT_TOKENS, SCORE, SCORE_SQUARES, TRACES, WORKER_SERIES
 

@@ -46,7 +46,7 @@ def read_rules() -> list[Rule]:
     """All rules, group by group, as their files have them: what is recorded first."""
     return [
         Rule(group["name"], body)
-        for name in ("thresholds", "recording", "quality", "judges", "pipeline")
+        for name in ("thresholds", "recording", "quality", "regression", "judges", "pipeline")
         for group in yaml.safe_load((RULES / f"{name}.yaml").read_text())["groups"]
         for body in group["rules"]
     ]

@@ -19,6 +19,11 @@ _LABELS = re.compile(r"\b(by|on) \(([^)]+)\)")
 _NUMBER = re.compile(r"(?<![\w.:\[])\d+(?:\.\d+)?(?![\w.:])")
 _OFFSET = re.compile(r" offset \w+")
 _WINDOW = re.compile(r"\[(\d+)([mh])\]")
+_BIRTH = re.compile(
+    r"(?:max_over_time\(([^()]*)\)\s*unless\s*present_over_time\()"
+    r"|(?:count_over_time\(([^()]*)\)\s*<\s*on \(instance, job\))"
+)
+"""What had no sample before the window has none in a wider one: a change that changes nothing."""
 
 
 class Mutant(NamedTuple):
@@ -47,7 +52,10 @@ def _mutate(rule: Rule) -> Iterator[Mutant]:
     yield from _mutate_labels(rule, expr)
     for found in _OFFSET.finditer(expr):
         yield _cut(rule, found.span(), "", f"no{found.group()}")
+    births = [range(*found.span()) for found in _BIRTH.finditer(expr)]
     for found in _WINDOW.finditer(expr):
+        if any(found.start() in birth for birth in births):
+            continue
         wider = f"[{int(found[1]) * 3}{found[2]}]"
         yield _cut(rule, found.span(), wider, f"{found.group()} becomes {wider}")
 

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from builders.rag_messages import make_messages
-from ragsonde.storage import migrations
+from ragsonde.storage import migrations, schema_state
 from services.plain_amqp import open_channel, publish
 from services.waiting import wait_for
 
@@ -58,11 +58,12 @@ SCORED_ONCE = "SELECT count(DISTINCT trace_id), count(*) FROM evaluation WHERE s
 def later_version(tmp_path, monkeypatch):
     """The migrations as a later version has them, with two of its own."""
     folder = tmp_path / "migrations"
-    shutil.copytree(migrations.find_migrations(), folder)
+    shutil.copytree(schema_state.find_migrations(), folder)
     head = max(path.name for path in (folder / "versions").glob("*.py"))[:4]
     (folder / "versions" / "9001_expand.py").write_text(EXPAND.format(head=head))
     (folder / "versions" / "9002_expand_more.py").write_text(EXPAND_MORE)
-    monkeypatch.setattr(migrations, "find_migrations", lambda: folder)
+    for module in (migrations, schema_state):
+        monkeypatch.setattr(module, "find_migrations", lambda: folder)
 
 
 class Traffic:

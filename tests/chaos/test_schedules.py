@@ -30,6 +30,9 @@ class Crew:
         self.ground = ground
         self.monitor = ground.deployment.start("monitor")
         self.workers = [ground.start_worker() for _ in range(2)]
+        # one that starts while Postgres is away ends, and nobody here starts it again
+        for worker in self.workers:
+            wait_for(worker.is_on_broker, seconds=180, what="a worker that works")
 
     def replace(self, end):
         worker = self.workers.pop(0)
@@ -107,5 +110,10 @@ def test_under_a_schedule_of_faults_every_trace_is_judged_once(ground, name):
         traces = make_traces(range(TRACES))
         with Load(ground.deployment.broker_url, traces, per_second=TRACES_A_SECOND) as load:
             suffer(crew, load, faults=faults, order=order)
-        ground.wait_until_done(traces=TRACES, seconds=180, waits_for_leases=IS_LONG or "kill" not in kinds)
+        ground.wait_until_done(
+            traces=TRACES,
+            seconds=180,
+            waits_for_leases=IS_LONG or "kill" not in kinds,
+            replays_crashed="kill" in kinds,
+        )
         ground.count_up(traces=TRACES, judges=("lexical", "gpt"), llm=llm)

@@ -8,7 +8,7 @@ import yaml
 
 from fakes.installed_packages import InstalledPackages
 from ragsonde.cli.scorer_page import write_page
-from ragsonde.plugins import load_formulas
+from ragsonde.plugins.formulas import load_formulas
 from ragsonde.scoring.table import FORMULAS, build_scorers
 from ragsonde.settings import read_settings
 

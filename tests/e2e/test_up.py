@@ -31,9 +31,10 @@ def folder(tmp_path_factory):
 def test_demo_scores_flow_ctrl_c_stops_all_and_the_data_is_there_again(folder):
     stack = Stack(folder, "--demo")
     stack.wait_until_ready()
-    wait_for(lambda: stack.count_traces() == 60, seconds=60, what="60 demo traces")
+    wait_for(lambda: stack.count_judged() == 60, seconds=60, what="60 demo traces")
     wait_for(lambda: "54 scored" in stack.read_log(), seconds=20, what="the table")
-    assert "forget --app demo removes them" in stack.read_log()
+    assert "drop-demo removes it with its history and alerts" in stack.read_log()
+    assert "loaded two weeks of an invented shop's history" in stack.read_log()
     with urllib.request.urlopen(stack.metrics, timeout=10) as answer:  # noqa: S310 - our own address
         series = answer.read().decode()
     counted = re.search(r'evaluations_total\{cause="",judge="lexical@\w+",state="scored"\} (\d+)', series)
@@ -43,16 +44,16 @@ def test_demo_scores_flow_ctrl_c_stops_all_and_the_data_is_there_again(folder):
 
     again = Stack(folder)
     seconds = again.wait_until_ready()
-    assert again.count_traces() == 60
+    assert again.count_judged() == 60
     forgotten = subprocess.run(
-        [sys.executable, "-m", "ragsonde", "forget", "--app", "demo", "--yes"],
+        [sys.executable, "-m", "ragsonde", "drop-demo", "--yes"],
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
-    assert (forgotten.returncode, "60 traces" in forgotten.stdout) == (0, True), forgotten.stderr
+    assert (forgotten.returncode, "the demo is removed" in forgotten.stdout) == (0, True), forgotten.stderr
     assert again.count_traces() == 0
     assert again.stop() == 0
     assert list_processes(folder) == []
@@ -95,11 +96,11 @@ def test_a_worker_that_refuses_its_settings_ends_it_all_with_its_message_and_cod
 def test_when_up_is_killed_nothing_is_left_and_the_next_start_has_all_data(folder):
     stack = Stack(folder, "--demo")
     stack.wait_until_ready()
-    wait_for(lambda: stack.count_traces() >= 10, what="ten traces")
+    wait_for(lambda: stack.count_judged() >= 10, what="ten traces")
     stack.process.kill()
     stack.process.wait(timeout=10)
     wait_for(lambda: not list_processes(folder), seconds=30, what="the end of every process")
     again = Stack(folder)
     again.wait_until_ready()
-    assert again.count_traces() >= 10
+    assert again.count_judged() >= 10
     assert again.stop() == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,6 +18,7 @@ class Posted(NamedTuple):
     path: str
     headers: dict[str, str]
     body: bytes
+    method: str = "POST"
 
 
 class Answer(NamedTuple):
@@ -41,7 +43,21 @@ class Taker:
         self.posted: list[Posted] = []
         self._answers = list(answers)
         self._changed = threading.Condition()
+        self._answering = threading.Event()
+        self._answering.set()
         self.url = ""
+
+    def hang(self) -> None:
+        """What comes from now on is taken, and not answered."""
+        self._answering.clear()
+
+    def go_on(self) -> None:
+        """Answers again, first what hangs; whoever does not wait for it any more gets nothing."""
+        self._answering.set()
+
+    def wait_to_answer(self) -> None:
+        """Waits while it hangs."""
+        self._answering.wait()
 
     def take(self, posted: Posted) -> Answer:
         with self._changed:
@@ -63,9 +79,10 @@ def serving(*answers: Answer) -> Iterator[Taker]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            answer = taker.take(Posted(self.path, headers, body))
+            answer = taker.take(Posted(self.path, headers, body, self.command))
+            taker.wait_to_answer()
             self.send_response(answer.status)
             for name, value in answer.headers:
                 self.send_header(name, value)
@@ -73,16 +90,28 @@ def serving(*answers: Answer) -> Iterator[Taker]:
             self.end_headers()
             self.wfile.write(answer.body)
 
+        def do_GET(self) -> None:
+            self.do_POST()
+
+        def do_PATCH(self) -> None:
+            self.do_POST()
+
         def log_message(self, *_: object) -> None:
             """Says nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        def handle_error(self, request: object, client_address: object) -> None:
+            if not isinstance(sys.exception(), ConnectionError):
+                super().handle_error(request, client_address)
+
+    server = Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     taker.url = f"http://127.0.0.1:{server.server_port}"
     try:
         yield taker
     finally:
+        taker.go_on()
         server.shutdown()
         thread.join()
         server.server_close()

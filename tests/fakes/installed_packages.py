@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from ragsonde.plugins import list_judge_kinds, load_formats, load_formulas, load_judge_kinds, load_sink_kinds
+from ragsonde.plugins.formats import load_formats
+from ragsonde.plugins.formulas import load_formulas
+from ragsonde.plugins.judges import list_judge_kinds, load_judge_kinds
+from ragsonde.plugins.sinks import load_sink_kinds
 
 
 class InstalledPackages:

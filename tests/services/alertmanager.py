@@ -22,28 +22,28 @@ _TEMPLATES = b"/usr/share/prometheus/alertmanager"
 
 
 class Alertmanager:
-    """What a test says to it and reads from it."""
+    """What a test says to it and reads from it; it answers at `url`."""
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        self.url = url
 
     def fire(self, *labels: dict[str, str]) -> None:
         body = json.dumps([{"labels": one} for one in labels]).encode()
         request = urllib.request.Request(  # noqa: S310 - our own address
-            f"{self._url}/api/v2/alerts", data=body, headers={"Content-Type": "application/json"}
+            f"{self.url}/api/v2/alerts", data=body, headers={"Content-Type": "application/json"}
         )
         with urllib.request.urlopen(request, timeout=5):  # noqa: S310
             pass
 
     def read(self) -> list[dict[str, Any]]:
         """All alerts, with what silences them."""
-        with urllib.request.urlopen(f"{self._url}/api/v2/alerts", timeout=5) as response:  # noqa: S310
+        with urllib.request.urlopen(f"{self.url}/api/v2/alerts", timeout=5) as response:  # noqa: S310
             return json.load(response)
 
     @property
     def is_ready(self) -> bool:
         try:
-            with urllib.request.urlopen(f"{self._url}/-/ready", timeout=1) as response:  # noqa: S310
+            with urllib.request.urlopen(f"{self.url}/-/ready", timeout=1) as response:  # noqa: S310
                 return response.status == 200
         except OSError:
             return False

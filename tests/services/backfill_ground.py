@@ -15,9 +15,9 @@ from fakes.evaluations import PAID, PAID_PRINT, make_trace, plan_free, plan_paid
 from fakes.judge import FakeJudge
 from fakes.stages import make_stages
 from ragsonde.api.backfills import Foreseen, foresee, narrow, start_backfill
-from ragsonde.backfill_jobs import BackfillChores
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
+from ragsonde.monitor.backfill_jobs import BackfillChores
 from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.evaluate_trace import evaluate
 from ragsonde.scoring.table import build_scorers

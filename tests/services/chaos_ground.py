@@ -69,7 +69,7 @@ class Ground:
         self.deployment = Deployment(
             "rabbitmq", broker_url=broker_url, database_url=database_url, folder=folder
         )
-        self.in_flight = 0
+        self.in_flight = self.replayed = 0
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -131,14 +131,9 @@ class Ground:
     def kill(self, worker: Running) -> None:
         """Kills a worker with -9 and notes what it may have been paying for.
 
-        Not while a message that was hit by an earlier kill runs alone: two deaths in a row around one message
-        are what a deadly one looks like, and it would be parked.
+        Two deaths in a row around one message are what a deadly one looks like: it is parked, and
+        a test replays it.
         """
-        wait_for(
-            lambda: self.deployment.count("SELECT count(*) FROM suspect") == 0,
-            seconds=180,
-            what="the end of what earlier kills have hit",
-        )
         worker.kill()
         self.in_flight += self.deployment.count(RUNNING)
         self.report.survive("kill -9 of a worker")
@@ -174,15 +169,20 @@ class Ground:
         self.postgres.start()
         self.report.survive("kill -9 of Postgres")
 
-    def wait_until_done(self, *, traces: int, seconds: float, waits_for_leases: bool) -> None:
+    def wait_until_done(
+        self, *, traces: int, seconds: float, waits_for_leases: bool, replays_crashed: bool = False
+    ) -> None:
         """Returns when all traces are there and none of their evaluations waits or runs.
 
         Args:
             waits_for_leases: False: what runs in no living worker is free at once, for a test that must not
                 take as long as a lease.
+            replays_crashed: what two kills in a row have hit may be parked, and is replayed.
         """
 
         def is_done() -> bool:
+            if replays_crashed:
+                self._replay_crashed()
             if not waits_for_leases:
                 self._end_leases_of_the_dead()
             stored = self.deployment.count("SELECT count(DISTINCT trace_id) FROM trace")
@@ -215,15 +215,35 @@ class Ground:
         assert count("SELECT count(DISTINCT trace_id) FROM trace") == traces
         assert count("SELECT count(*) FROM score") == revisions * SCORERS * len(judges)
         found = self.deployment.query("SELECT reason, message FROM parked_message")
-        assert len(found) == parked, found
+        assert len(found) == parked + self.replayed, found
         with self.deployment.publisher() as publisher:
             assert set(publisher.count_messages().values()) == {0}, "something is still queued or dead"
+
+    def _replay_crashed(self) -> None:
+        """What two kills in a row have hit is published again, as an operator would."""
+        waiting = self.deployment.count(
+            "SELECT count(*) FROM parked_message WHERE reason = 'repeated_crash' AND replayed_at IS NULL"
+        )
+        if waiting:
+            replay = self.deployment.run("parked", "replay", "--reason", "repeated_crash")
+            assert replay.returncode == 0, replay.stderr
+            self.replayed += waiting
 
     def _tell_what_is_left(self) -> str:
         left = self.deployment.query("SELECT judge, state, cause, count(*) FROM evaluation GROUP BY 1, 2, 3")
         busy = [worker.read_series("in_flight") for worker in self.deployment.list_living("worker")]
+        parked = self.deployment.query("SELECT reason, message, headers FROM parked_message LIMIT 5")
+        suspects = self.deployment.query("SELECT * FROM suspect LIMIT 5")
+        absent = self.deployment.query(
+            "SELECT n FROM generate_series(0, (SELECT max(substr(trace_id, 3)::int) FROM trace)) AS n"
+            " WHERE NOT EXISTS (SELECT FROM trace WHERE trace_id = 't-' || n) LIMIT 5"
+        )
         with self.deployment.publisher() as publisher:
-            return f"evaluations {left}, in flight {busy}, queued {publisher.count_messages()}"
+            queued = publisher.count_messages()
+        return (
+            f"evaluations {left}, in flight {busy}, queued {queued}, parked {parked}, suspects {suspects},"
+            f" traces that are not there {absent}"
+        )
 
     def _end_leases_of_the_dead(self) -> None:
         running = self.deployment.query(RUNNING_NOW)

@@ -51,6 +51,10 @@ class Browser:
         WebDriverWait(self.driver, WAIT_SECONDS).until(
             text_to_be_present_in_element((By.TAG_NAME, "main"), text)
         )
+        # a text may stand there before what follows it on the page
+        WebDriverWait(self.driver, WAIT_SECONDS).until(
+            lambda driver: driver.execute_script("return document.readyState") == "complete"
+        )
 
     def list_requested(self) -> list[str]:
         """URLs that were asked for since the last time."""

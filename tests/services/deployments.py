@@ -120,12 +120,12 @@ class Deployment:
             where["RAGSONDE_DATA_DIR"] = str(self._data_dir)
         return {**ours, **where, **self.settings}
 
-    def start(self, command: str, *arguments: str) -> Running:
+    def start(self, command: str, *arguments: str, program: tuple[str, ...] = ("-m", "ragsonde")) -> Running:
         """Starts `ragsonde COMMAND`; everything is stopped at the end of the test."""
         log = self.folder / f"{command}-{len(self._processes) + 1}.log"
         with log.open("ab") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "ragsonde", command, *arguments],
+                [sys.executable, *program, command, *arguments],
                 env=self.environment,
                 cwd=self.folder,
                 stdout=output,

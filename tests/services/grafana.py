@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parents[2] / "deploy" / "grafana"
 NAMES = ("quality", "pipeline", "judges")
 ALL = {"app": ".*", "environment": ".*", "scorer": ".*", "judge": ".*"}
-CHOSEN = {"window": "1h", "below": "0.4999", "page": "http://127.0.0.1:8321"}
+CHOSEN = {"window": "1h", "below": "0.4999", "page": "http://127.0.0.1:8321", "one_judge": "lexical@0123ab"}
 INTERVALS = {"__rate_interval": "1m0s", "__range": "15m", "__interval": "15s"}
 
 _TIME_FILTER = re.compile(r"\$__timeFilter\(([\w.]+)\)")
@@ -24,10 +24,10 @@ _VARIABLE = re.compile(r"\$\{(\w+)(?::regex)?\}|\$(\w+)")
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """One query of a panel.
+    """One query of a panel, or of an annotation.
 
     Attributes:
-        panel: as in the JSON.
+        panel: as in the JSON; or the annotation.
         expression: PromQL; '' where it asks Postgres.
         statement: SQL; '' where it asks Prometheus.
     """
@@ -62,6 +62,18 @@ def list_asked(board: dict[str, Any]) -> Iterator[Asked]:
             )
 
 
+def list_marks(board: dict[str, Any]) -> Iterator[Asked]:
+    """Every query of its annotations; the panel is the annotation."""
+    for mark in board["annotations"]["list"]:
+        target = mark.get("target", {})
+        yield Asked(
+            panel=mark,
+            ref_id=target.get("refId", ""),
+            expression=mark.get("expr", ""),
+            statement=target.get("rawSql", ""),
+        )
+
+
 def fill_expression(text: str, values: Mapping[str, str] = {}) -> str:
     """PromQL as Grafana would send it, with everything chosen unless `values` says otherwise."""
     known = {**ALL, **CHOSEN, **INTERVALS, **values}
@@ -70,6 +82,9 @@ def fill_expression(text: str, values: Mapping[str, str] = {}) -> str:
 
 def fill_statement(text: str, values: Mapping[str, str] = {}, *, since: datetime, until: datetime) -> str:
     """SQL as Grafana would send it; the time is what its macro makes of the dashboard's."""
+    edges = {"$__timeFrom()": since, "$__timeTo()": until}
+    for macro, moment in edges.items():
+        text = text.replace(macro, f"'{moment.isoformat()}'::timestamptz")
     between = f"BETWEEN '{since.isoformat()}' AND '{until.isoformat()}'"
     return fill_expression(_TIME_FILTER.sub(lambda match: f"{match[1]} {between}", text), values)
 

@@ -46,6 +46,15 @@ class PrometheusServer:
         with urllib.request.urlopen(f"{self.url}/api/v1/{path}?{query}", timeout=30) as answer:  # noqa: S310
             return json.load(answer)["data"]
 
+    def reload(self) -> None:
+        """Makes it read its files again; needs the option --web.enable-lifecycle."""
+        urllib.request.urlopen(f"{self.url}/-/reload", data=b"", timeout=30).close()  # noqa: S310 - our own
+
+    def read_metrics(self) -> str:
+        """Its own series."""
+        with urllib.request.urlopen(f"{self.url}/metrics", timeout=30) as answer:  # noqa: S310 - our own
+            return answer.read().decode()
+
     def query(self, expression: str) -> list[float]:
         """The numbers of an expression now, without those that are none."""
         found = self.ask("query", query=expression)["result"]
@@ -70,10 +79,12 @@ def is_ready(url: str) -> bool:
 
 
 @contextmanager
-def running_prometheus(folder: Path) -> Iterator[PrometheusServer]:
-    """One that scrapes every second what it is told to, exemplars too."""
+def running_prometheus(
+    folder: Path, *, config: str = CONFIG, options: tuple[str, ...] = ("--enable-feature=exemplar-storage",)
+) -> Iterator[PrometheusServer]:
+    """One that scrapes every second what it is told to, exemplars too; or as another configuration says."""
     program = require_tool("prometheus")
-    (folder / "prometheus.yaml").write_text(CONFIG)
+    (folder / "prometheus.yaml").write_text(config)
     (folder / "targets.json").write_text("[]")
     log = folder / "prometheus.log"
     with log.open("wb") as output:
@@ -83,7 +94,7 @@ def running_prometheus(folder: Path) -> Iterator[PrometheusServer]:
                 "--config.file=prometheus.yaml",
                 "--storage.tsdb.path=data",
                 "--web.listen-address=127.0.0.1:0",
-                "--enable-feature=exemplar-storage",
+                *options,
             ],
             cwd=folder,
             stdout=output,

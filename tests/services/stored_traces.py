@@ -5,13 +5,28 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from sqlalchemy import text
+
 from fakes.evaluations import make_trace, plan_free
 from ragsonde.bootstrap import SystemClock
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.trace_store import PostgresTraceStore
 
 if TYPE_CHECKING:
+    from datetime import date
+
+    from sqlalchemy import Engine
+
     from ragsonde_schemas.evaluation import PlannedEvaluation
+
+
+_REPLY = text(
+    """
+INSERT INTO judge_reply (trace_id, app, record_key, revision, day, judge, fingerprint, position, created_at,
+    purpose, model, outcome, seconds, reply)
+VALUES ('old', '', '', 1, :day, 'gpt', 'print', 0, :day, 'assess', 'm', 'ok', 1.0, '{}')
+"""
+)
 
 
 def store_traces(database_url: str, count: int, *planned: PlannedEvaluation) -> list[str]:
@@ -41,3 +56,9 @@ def make_slow_judge(llm_url: str, **options: object) -> dict[str, object]:
         "sample": 0.0,
         **options,
     }
+
+
+def store_reply(engine: Engine, *, day: date) -> None:
+    """A row of a judge's raw reply of that day, and nothing else of its trace."""
+    with engine.begin() as connection:
+        connection.execute(_REPLY, {"day": day})

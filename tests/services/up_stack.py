@@ -54,12 +54,22 @@ class Stack:
 
     def wait_until_ready(self) -> float:
         """Seconds from the start to the printed addresses."""
-        wait_for(lambda: "Ctrl-C stops everything" in self.read_log(), what="the addresses")
+        # a demo loads two weeks first
+        wait_for(lambda: "Ctrl-C stops everything" in self.read_log(), seconds=240, what="the addresses")
         return time.monotonic() - self.begun
 
     @property
     def metrics(self) -> str:
         return re.search(r"worker-1 +(http://\S+/metrics)", self.read_log()).group(1)
+
+    @property
+    def monitor_metrics(self) -> str:
+        return re.search(r"monitor +(http://\S+/metrics)", self.read_log()).group(1)
+
+    @property
+    def page(self) -> str:
+        """Where people read, without a slash at its end."""
+        return self.monitor_metrics.removesuffix("/metrics")
 
     @property
     def traces_url(self) -> str:
@@ -72,6 +82,10 @@ class Stack:
 
     def count_traces(self) -> int:
         return self.query("SELECT count(*) FROM trace")[0][0]
+
+    def count_judged(self) -> int:
+        """Evaluations of the free judge: of the demo, its traces of today without its history."""
+        return self.query("SELECT count(*) FROM evaluation WHERE judge = 'lexical'")[0][0]
 
     def wait_until_scored(self) -> float:
         """Seconds from the start to the first score in the table that it shows."""

@@ -32,9 +32,13 @@ from ragsonde.judging.llm_chain import LlmChain
 from ragsonde.judging.model_prices import check_prices
 from ragsonde.judging.surroundings import Surroundings
 from ragsonde.judging.table import build_judges
+from ragsonde.monitor.upkeep import build_text_rule
 from ragsonde.pipeline.assignments import Assignment, list_unknown_scorers
 from ragsonde.pipeline.stages import STAGES, Stages
-from ragsonde.plugins import load_formats, load_formulas, load_judge_kinds, load_sink_kinds
+from ragsonde.plugins.formats import load_formats
+from ragsonde.plugins.formulas import load_formulas
+from ragsonde.plugins.judges import load_judge_kinds
+from ragsonde.plugins.sinks import load_sink_kinds
 from ragsonde.private_data import build_privacy, build_redaction_counter
 from ragsonde.redaction.covered_judge import CoveredJudge
 from ragsonde.redaction.envelopes import ProtectedParking
@@ -57,7 +61,6 @@ from ragsonde.storage.suspect_store import PostgresSuspectStore
 from ragsonde.storage.text_keeping import StoredTexts
 from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde.tasks import register_tasks
-from ragsonde.upkeep import build_text_rule
 from ragsonde_schemas.errors import ConfigError
 from ragsonde_schemas.label_names import NO_NAMES
 from ragsonde_schemas.stream_labels import judge_label, scorer_label

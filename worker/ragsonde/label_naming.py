@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from ragsonde_schemas.label_names import LabelActivity
 
 IDLE = timedelta(days=7)
-"""An app or environment that sent nothing for so long gives way where another one has no name."""
+"""An app or environment that sent nothing for so long gives way to whatever has no name."""
+MUCH_MORE = 2.0
+"""So many times the traces of a day take an app's or environment's name: not a few more than it has."""
 STAYING = 1.25
 """A release that is named counts as so much busier: two that are alike must not change places each minute."""
 
@@ -36,28 +39,65 @@ class Names(NamedTuple):
     folded: dict[NamedLabel, int]
 
 
+class WantedNames(NamedTuple):
+    """Which values are named whatever comes.
+
+    Attributes:
+        apps: as they are stored; no more than may be named.
+        environments: likewise.
+    """
+
+    apps: tuple[str, ...] = ()
+    environments: tuple[str, ...] = ()
+
+
+NOTHING_WANTED = WantedNames()
+
+
 class _Seen(NamedTuple):
-    """When a value was first and last seen."""
+    """What came of a value: when first, when last, and how many traces in a day."""
 
     first_at: datetime
     last_at: datetime
+    traces: int
 
 
-def choose_names(named: Sequence[NamedValue], activity: Sequence[LabelActivity], *, now: datetime) -> Names:
-    """What is named next: a minute later than `named`, by what was stored in the last hour.
+def choose_names(
+    named: Sequence[NamedValue],
+    activity: Sequence[LabelActivity],
+    *,
+    now: datetime,
+    day: Sequence[LabelActivity] = (),
+    wanted: WantedNames = NOTHING_WANTED,
+) -> Names:
+    """What is named next: a minute later than `named`, by what was stored.
 
-    Apps and environments keep their names once they have them, first come, first served. Of the releases of
-    an app in an environment the two with the most traces are named, and the one that was busiest before them,
-    so that a release that is rolled back to keeps its name (a third busy one where there is none). While
-    nothing comes, nothing changes.
+    Apps and environments that are wanted are named; the others have names by their traces of the last day,
+    and one that has a name keeps it unless another one has more than twice as many. Of the releases of an
+    app in an environment the two with the most traces of the last hour are named, and the one that was
+    busiest before them, so that a release that is rolled back to keeps its name (a third busy one where there
+    is none). While nothing comes, nothing changes.
+
+    Args:
+        named: what is named now, those named first first.
+        activity: of the last hour.
+        now: when the choice is made.
+        day: of the last day, which may be some minutes old.
+        wanted: by the settings.
     """
-    apps, folded_apps = _choose_first(
-        NamedLabel.APP, named, _note_seen((one.app, one) for one in activity), most=MOST_APPS, now=now
+    apps, folded_apps = _choose_busiest(
+        NamedLabel.APP,
+        named,
+        _merge(*(_note_seen((one.app, one) for one in part) for part in (day, activity))),
+        wanted=wanted.apps,
+        most=MOST_APPS,
+        now=now,
     )
-    environments, folded_environments = _choose_first(
+    environments, folded_environments = _choose_busiest(
         NamedLabel.ENVIRONMENT,
         named,
-        _note_seen((one.environment, one) for one in activity),
+        _merge(*(_note_seen((one.environment, one) for one in part) for part in (day, activity))),
+        wanted=wanted.environments,
         most=MOST_ENVIRONMENTS,
         now=now,
     )
@@ -87,16 +127,35 @@ def choose_names(named: Sequence[NamedValue], activity: Sequence[LabelActivity],
 def _note_seen(seen: Iterable[tuple[str, LabelActivity]]) -> dict[str, _Seen]:
     noted: dict[str, _Seen] = {}
     for value, one in seen:
-        before = noted.get(value, _Seen(one.first_at, one.last_at))
-        noted[value] = _Seen(min(before.first_at, one.first_at), max(before.last_at, one.last_at))
+        before = noted.get(value, _Seen(one.first_at, one.last_at, 0))
+        noted[value] = _Seen(
+            min(before.first_at, one.first_at), max(before.last_at, one.last_at), before.traces + one.traces
+        )
     return noted
 
 
-def _choose_first(
-    label: NamedLabel, named: Sequence[NamedValue], seen: Mapping[str, _Seen], *, most: int, now: datetime
+def _merge(day: Mapping[str, _Seen], hour: Mapping[str, _Seen]) -> dict[str, _Seen]:
+    """Both looks as one: the hour is in the day, but for what came since the day was looked at."""
+    merged = dict(day)
+    for value, new in hour.items():
+        old = merged.get(value, new)
+        merged[value] = _Seen(
+            min(old.first_at, new.first_at), max(old.last_at, new.last_at), max(old.traces, new.traces)
+        )
+    return merged
+
+
+def _choose_busiest(
+    label: NamedLabel,
+    named: Sequence[NamedValue],
+    seen: Mapping[str, _Seen],
+    *,
+    wanted: Sequence[str],
+    most: int,
+    now: datetime,
 ) -> tuple[list[NamedValue], int]:
-    """Those that are named stay; new ones take what room there is, and then the places of idle ones."""
-    kept = {
+    """The wanted ones, then those with the most traces, of which the named ones count double."""
+    known = {
         one.value: one._replace(
             last_seen_at=max(one.last_seen_at, seen[one.value].last_at)
             if one.value in seen
@@ -105,20 +164,28 @@ def _choose_first(
         for one in named
         if one.label is label
     }
-    new = sorted(
-        (value for value in seen if value not in kept), key=lambda value: (seen[value].first_at, value)
-    )
-    idle = sorted(
-        (one for one in kept.values() if now - one.last_seen_at > IDLE), key=lambda one: one.last_seen_at
-    )
-    for one in idle[: max(0, len(kept) + len(new) - most)]:
-        del kept[one.value]
-    admitted = new[: max(0, most - len(kept))]
-    values = [
-        *kept.values(),
-        *(NamedValue(label, "", "", value, now, seen[value].last_at) for value in admitted),
-    ]
-    return values, len(new) - len(admitted)
+
+    def weigh(value: str) -> float:
+        traces = seen[value].traces if value in seen else 0
+        if value in wanted:
+            return math.inf
+        if value not in known or now - known[value].last_seen_at > IDLE:
+            return traces
+        return MUCH_MORE * max(traces, 1)  # one that is silent for a day does not give way to a single trace
+
+    new = sorted({*seen, *wanted} - known.keys(), key=lambda value: (_first_seen(seen, value, now), value))
+    in_order = sorted([*known, *new], key=weigh, reverse=True)  # of equals those named first, then seen first
+    chosen = set(in_order[:most])
+    values = [one for value, one in known.items() if value in chosen]
+    for value in new:
+        if value in chosen:
+            last_at = seen[value].last_at if value in seen else now
+            values.append(NamedValue(label, "", "", value, now, last_at))
+    return values, sum(value not in chosen for value in seen)
+
+
+def _first_seen(seen: Mapping[str, _Seen], value: str, now: datetime) -> datetime:
+    return seen[value].first_at if value in seen else now
 
 
 def _choose_releases(

@@ -15,6 +15,7 @@ from dashboards.panels import (
     Panel,
     draw_lines,
     list_rows,
+    measure_named,
 )
 from dashboards.queries import PromQuery, SqlQuery
 from dashboards.statements import COST_TODAY
@@ -22,7 +23,6 @@ from ragsonde.exposition.series import (
     JUDGE_BUDGET_RATIO,
     JUDGE_COST,
     JUDGE_COST_UNKNOWN,
-    JUDGE_PAUSED,
     JUDGE_SAMPLE_RATE,
     LEDGER_EVALUATIONS,
 )
@@ -44,9 +44,10 @@ def _list_today() -> Panel:
         Frame(
             number=301,
             title="Today, and where it is going",
-            description="What each judge has spent since midnight (UTC), and what the whole day will cost at "
-            "this pace. Above the budget: the rate falls by itself and the rest is shed; lower `sample` to "
-            "choose what is left out. Calls without a price are in no sum: name their price.",
+            description="What each judge has spent since midnight (UTC), whenever the traces came, and "
+            "what the whole day will cost at this pace. Above the budget: the rate falls by itself and "
+            "the rest is shed; lower `sample` to choose what is left out. What has no price is in no sum: "
+            "name it.",
             unit=DOLLARS,
             decimals=2,
             width=HALF,
@@ -64,7 +65,6 @@ def _list_today() -> Panel:
 
 
 def _show_budget() -> Panel:
-    none = f'label_replace(0 * max by (judge) ({read(JUDGE_PAUSED, _JUDGE)}), "period", "no budget", "", "")'
     spent = f"max by (judge, period) ({read(JUDGE_BUDGET_RATIO, _JUDGE)})"
     of_day = f"max by (judge) ({read(JUDGE_BUDGET_RATIO, _JUDGE, _OF_DAY)})"
     # in its first hour a day tells nothing yet
@@ -76,17 +76,18 @@ def _show_budget() -> Panel:
             title="Spent of the budget",
             description="Spent and reserved over what is allowed in the present hour or day (UTC), and where "
             "the day ends at this pace. From .8 on a warning, at 1 the rest is shed until the period is "
-            "over: lower `sample` before. A judge without a budget lies at 0.",
+            "over: lower `sample` before. A judge without a budget has no line.",
             unit=SHARE,
             steps=((None, GOOD), (0.8, NOTICE), (1, BAD)),
+            no_value="No judge has a budget",
         ),
-        PromQuery(expression=f"{spent} or on (judge) {none}", legend="{{judge}}: {{period}}"),
-        PromQuery(expression=f"{projected} or on (judge) {none}", legend="{{judge}}: whole day, projected"),
+        PromQuery(expression=spent, legend="{{judge}}: {{period}}"),
+        PromQuery(expression=projected, legend="{{judge}}: whole day, projected"),
     )
 
 
 def _show_spending() -> Panel:
-    return draw_lines(
+    panel = draw_lines(
         Frame(
             number=303,
             title="Spending",
@@ -102,13 +103,14 @@ def _show_spending() -> Panel:
             legend="{{judge}}: calls without a price",
         ),
     )
+    return measure_named(panel, "/calls without a price$/", COUNT)
 
 
 def _show_rates() -> Panel:
     judged = f"sum by (judge) (max by (judge, state) ({read(LEDGER_EVALUATIONS, _IS_JUDGED)}))"
     seen = f"sum by (judge) (max by (judge, state) ({read(LEDGER_EVALUATIONS, _MIGHT_BE_JUDGED)}))"
     effective = f'label_replace({judged} / ({seen} > 0), "app", "in fact", "", "")'
-    in_force = f"avg by (judge, app) ({read(JUDGE_SAMPLE_RATE, PLACE[0], _JUDGE)})"
+    in_force = f"max by (judge, app) ({read(JUDGE_SAMPLE_RATE, PLACE[0], _JUDGE)})"
     return draw_lines(
         Frame(
             number=304,

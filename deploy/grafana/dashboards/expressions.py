@@ -11,6 +11,8 @@ WINDOW = "$window"
 """Chosen on the dashboard: long enough for an interval that means something."""
 STEP = "$__rate_interval"
 RANGE = "$__range"
+MEMORY = "6h"
+"""What had no sample for so long is new."""
 
 PLACE = ('app=~"$app"', 'environment=~"$environment"')
 STREAM = (*PLACE, 'scorer=~"$scorer"', 'judge=~"$judge"')
@@ -31,10 +33,16 @@ def grow(selector: str, window: str) -> str:
     """What each counter grew by in a window.
 
     One that was born within the window counts whole: `increase` alone misses what came before the first
-    scrape, which is everything where an app sends its traces in one burst. So does one that is older than
-    what Prometheus remembers: in its first hours the figures reach back further than they say.
+    scrape, which is everything where an app sends its traces in one burst. Born is what had no sample at all
+    in the six hours before the window: a scrape that failed is no birth. What is older than Prometheus, or
+    than a gap of six hours, counts whole, too: then figures reach back further than they say.
     """
-    return f"((increase({selector}[{window}]) and {selector} offset {window}) or {selector})"
+    # each sample just before the window; further back one in five minutes, as reading all costs too much
+    before = (
+        f"(present_over_time({selector}[5m] offset {window})"
+        f" or present_over_time({selector}[{MEMORY}:5m] offset {window}))"
+    )
+    return f"((max_over_time({selector}[{window}]) unless {before}) or increase({selector}[{window}]))"
 
 
 def total(expression: str, *labels: str) -> str:

@@ -8,6 +8,7 @@ from dashboards.changes import mark_changes
 from dashboards.cost_panels import show_costs
 from dashboards.expressions import STEP, WINDOW, count_growth, divide, measure_quantile, read, total
 from dashboards.layout import Row, lay_out
+from dashboards.limits import read_limit
 from dashboards.panels import (
     BAD,
     COUNT,
@@ -51,7 +52,7 @@ def build_judges() -> dashboard.Dashboard:
         uid="ragsonde-judges",
         title="ragsonde: Judges",
         description="Do the judges answer, what do they cost, and can they still be believed. A free judge "
-        "calls nobody and costs nothing: its lines lie at 0.",
+        "calls nobody and costs nothing: it has 0 calls, and no line where a share of them is shown.",
         variables=(*choose_sources(), *choose_place(), choose_judge(), choose_window()),
         annotations=[mark for mark in mark_changes() if mark.build().name in _MARKS],
         rows=(
@@ -141,13 +142,20 @@ def _show_calls() -> tuple[Panel, ...]:
             Frame(
                 number=202,
                 title="Share of calls that failed",
-                description="Of the calls over the chosen time. Some are normal and repaired; above a fifth "
-                "the scores of that judge rest on fewer traces than you pay for.",
+                description="Of the calls over the chosen time, unanswered ones included. Some are normal "
+                "and repaired; from the first line on an alert looks at replies that cannot be used, from "
+                "the second at calls that nobody answers. A judge that made no call has no line: it is "
+                "free, paused, left alone, or nothing came.",
                 unit=SHARE,
-                steps=((None, GOOD), (0.05, NOTICE), (0.2, BAD)),
+                steps=(
+                    (None, GOOD),
+                    (read_limit("judge_error_share"), NOTICE),
+                    (read_limit("judge_unavailable_share"), BAD),
+                ),
                 maximum=1,
+                no_value="No call was made",
             ),
-            PromQuery(expression=f"{divide(wrong, of_calls)} or on (judge) {none}", legend="{{judge}}"),
+            PromQuery(expression=divide(wrong, of_calls), legend="{{judge}}"),
         ),
         draw_lines(
             Frame(
@@ -191,11 +199,13 @@ def _show_calls() -> tuple[Panel, ...]:
             Frame(
                 number=206,
                 title="Verdicts taken from earlier traces",
-                description="Share of looks into the cache that saved a call, over the chosen time. When it "
-                "falls to 0: content or fingerprint changed, so the same answers are paid for again.",
+                description="Share of looks into the cache that saved a call, over the chosen time. When "
+                "it falls to 0: content or fingerprint changed, so the same answers are paid for again. "
+                "No line: nobody looked.",
                 unit=SHARE,
                 maximum=1,
+                no_value="Nobody looked into the cache",
             ),
-            PromQuery(expression=f"{divide(hits, looks)} or on (judge) {none}", legend="{{judge}}"),
+            PromQuery(expression=divide(hits, looks), legend="{{judge}}"),
         ),
     )

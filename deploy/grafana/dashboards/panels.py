@@ -28,7 +28,7 @@ Panel: TypeAlias = (
 
 GOOD, NOTICE, BAD, PLAIN = "green", "orange", "red", "blue"
 SHARE, PLAIN_NUMBER, SECONDS, A_MINUTE, COUNT = "percentunit", "none", "s", "cpm", "short"
-DOLLARS, MOMENT = "currencyUSD", "dateTimeAsIso"
+DOLLARS, MOMENT, DAYS = "currencyUSD", "dateTimeAsIso", "d"
 NARROW, HALF, FULL = 6, 12, 24
 HEIGHT, LOW_HEIGHT, TALL_HEIGHT = 8, 5, 12
 
@@ -47,6 +47,7 @@ class Frame:
         height: in rows of the grid.
         maximum: of the axis, where the values have one.
         decimals: shown.
+        no_value: what stands where nothing is found, if that is no fault.
     """
 
     number: int
@@ -58,6 +59,7 @@ class Frame:
     height: int = HEIGHT
     maximum: float | None = None
     decimals: int | None = None
+    no_value: str = ""
 
     def dress(self, panel: Panel, *queries: Query, as_table: bool = False) -> Panel:
         """The panel with all this and its queries."""
@@ -68,13 +70,29 @@ class Frame:
             panel = panel.min(0).max(self.maximum)
         if self.decimals is not None:
             panel = panel.decimals(self.decimals)
+        if self.no_value:
+            panel = panel.no_value(self.no_value)
         for ref_id, query in zip(REF_IDS, queries, strict=False):
             panel = panel.with_target(query.build(ref_id, as_table=as_table))
         return panel
 
 
-def draw_lines(frame: Frame, *queries: Query, is_stacked: bool = False, calcs: tuple[str, ...] = ()) -> Panel:
-    """Lines over time; where the steps have limits they are drawn dashed."""
+def draw_lines(
+    frame: Frame,
+    *queries: Query,
+    is_stacked: bool = False,
+    calcs: tuple[str, ...] = (),
+    least_power: float | None = None,
+) -> Panel:
+    """Lines over time; where the steps have limits they are drawn dashed.
+
+    Args:
+        frame: of the panel.
+        queries: one or several lines each.
+        is_stacked: one line upon the other.
+        calcs: numbers in the legend.
+        least_power: where given, each step of the axis is ten times the one before, from there on.
+    """
     panel = timeseries.Panel().line_width(2).fill_opacity(20 if is_stacked else 0)
     panel = panel.show_points(common_models.VisibilityMode.AUTO).span_nulls(False)
     legend = common.VizLegendOptions().placement(common_models.LegendPlacement.BOTTOM).show_legend(True)
@@ -86,7 +104,10 @@ def draw_lines(frame: Frame, *queries: Query, is_stacked: bool = False, calcs: t
         style = common.GraphThresholdsStyleConfig().mode(common_models.GraphThresholdsStyleMode.DASHED)
         panel = panel.thresholds_style(style)
     panel = panel.color_scheme(dashboard.FieldColor().mode(FieldColorModeId.PALETTE_CLASSIC_BY_NAME))
-    panel = panel.axis_soft_min(0)
+    panel = panel.axis_soft_min(least_power or 0)
+    if least_power is not None:
+        scale = common.ScaleDistributionConfig().type(common_models.ScaleDistribution.LOG).log(10)
+        panel = panel.scale_distribution(scale)
     return frame.dress(panel, *queries)
 
 
@@ -176,6 +197,11 @@ def colour_named(panel: Panel, pattern: str, steps: Sequence[tuple[float | None,
     given = ThresholdsMode.ABSOLUTE.value
     value = {"mode": given, "steps": [{"value": value, "color": colour} for value, colour in steps]}
     return panel.override_by_regexp(pattern, [DynamicConfigValue("thresholds", value)])
+
+
+def measure_named(panel: Panel, pattern: str, unit: str) -> Panel:
+    """The panel, with a unit of their own for the lines whose names match."""
+    return panel.override_by_regexp(pattern, [DynamicConfigValue("unit", unit)])
 
 
 def _build_steps(steps: Sequence[tuple[float | None, str]]) -> dashboard.ThresholdsConfig:

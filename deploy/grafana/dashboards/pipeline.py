@@ -8,6 +8,7 @@ from dashboards.changes import mark_changes
 from dashboards.expressions import RANGE, STEP, count_growth, measure_quantile
 from dashboards.layout import Row, lay_out
 from dashboards.ledger_panels import show_ledger
+from dashboards.limits import read_limit
 from dashboards.panels import (
     BAD,
     COUNT,
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from grafana_foundation_sdk.builders import dashboard
 
 _IS_WRONG = ((None, GOOD), (1, BAD))
+_MANY_MESSAGES = read_limit("queue_messages")
+_IS_LONG = ((None, GOOD), (_MANY_MESSAGES, NOTICE), (10 * _MANY_MESSAGES, BAD))
 
 
 def build_pipeline() -> dashboard.Dashboard:
@@ -88,12 +91,16 @@ def _show_now() -> tuple[Panel, ...]:
                 description="Messages ready in all queues. When it grows: too few workers, a slow database, "
                 "or a burst; more workers help only against the first.",
                 unit=COUNT,
-                steps=((None, GOOD), (1_000, NOTICE), (10_000, BAD)),
+                steps=_IS_LONG,
                 width=NARROW,
                 height=LOW_HEIGHT,
                 decimals=0,
             ),
-            PromQuery(expression=f"sum({QUEUE_MESSAGES.full_name})", legend="waiting", is_instant=True),
+            PromQuery(
+                expression=f"sum(max by (queue) ({QUEUE_MESSAGES.full_name}))",
+                legend="waiting",
+                is_instant=True,
+            ),
         ),
         show_numbers(
             Frame(
@@ -102,7 +109,7 @@ def _show_now() -> tuple[Panel, ...]:
                 description="Messages that could not become traces, in the time shown above. Any at all: "
                 "`ragsonde parked list` shows the reason, `parked replay` sends them again once it is gone.",
                 unit=COUNT,
-                steps=((None, GOOD), (0.5, NOTICE), (50, BAD)),
+                steps=((None, GOOD), (0.5, NOTICE), (read_limit("parked_messages"), BAD)),
                 width=NARROW,
                 height=LOW_HEIGHT,
                 decimals=0,
@@ -122,7 +129,7 @@ def _show_now() -> tuple[Panel, ...]:
                 decimals=0,
             ),
             PromQuery(
-                expression=f"max(sum without (invariant) ({LEDGER_VIOLATIONS.full_name}))",
+                expression=f"sum(max by (invariant) ({LEDGER_VIOLATIONS.full_name}))",
                 legend="rows",
                 is_instant=True,
             ),
@@ -140,7 +147,7 @@ def _show_delay() -> tuple[Panel, ...]:
                 description="How old a trace is when its scores are stored. When it rises: the queue is "
                 "long, the producer sends late, or a judge is slow; the panels beside tell which.",
                 unit=SECONDS,
-                steps=((None, GOOD), (60, NOTICE), (600, BAD)),
+                steps=((None, GOOD), (60, NOTICE), (read_limit("queue_wait_seconds"), BAD)),
             ),
             *(
                 PromQuery(
@@ -171,7 +178,7 @@ def _show_delay() -> tuple[Panel, ...]:
                 description="Messages ready by queue. The queue of traces is what producers sent, the one of "
                 "work what was postponed. A line that only rises needs more workers.",
                 unit=COUNT,
-                steps=((None, GOOD), (1_000, NOTICE), (10_000, BAD)),
+                steps=_IS_LONG,
             ),
             PromQuery(expression=f"max by (queue) ({QUEUE_MESSAGES.full_name})", legend="{{queue}}"),
         ),
@@ -249,7 +256,11 @@ def _show_unscored() -> tuple[Panel, ...]:
             ),
             PromQuery(
                 expression=count_growth(
-                    EXTRACTION, 'field=~"contexts|query|answer"', window=STEP, by=("field", "rule")
+                    EXTRACTION,
+                    'app=~"$app"',
+                    'field=~"contexts|query|answer"',
+                    window=STEP,
+                    by=("field", "rule"),
                 ),
                 legend="{{field}} by {{rule}}",
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dashboards.expressions import RANGE, STEP, count_growth
+from dashboards.limits import read_limit
 from dashboards.panels import (
     BAD,
     COUNT,
@@ -126,9 +127,11 @@ def _show_jobs() -> tuple[Panel, ...]:
             Frame(
                 number=505,
                 title="Since the monitor's jobs succeeded",
-                description="Age of the newest success of each job; a saw-tooth as long as its interval. One "
-                "that climbs on: the job fails or hangs, the monitor's log says why. All: no monitor runs.",
+                description="Age of the newest success of each job; a saw-tooth as long as its interval. "
+                "One that climbs on: the job fails or hangs, the monitor's log says why. All: no monitor "
+                "runs. The line is when an alert tells of the quick jobs; others run seldom.",
                 unit=SECONDS,
+                steps=((None, GOOD), (read_limit("monitor_age_seconds"), NOTICE)),
             ),
             PromQuery(expression=f"time() - ({newest} > 0)", legend="{{job_name}}"),
         ),

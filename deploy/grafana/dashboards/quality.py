@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dashboards.changes import mark_changes
+from dashboards.changes import mark_changes, mark_falls
 from dashboards.layout import Row, lay_out
 from dashboards.panels import (
     BAD,
@@ -24,6 +24,7 @@ from dashboards.panels import (
     show_numbers,
 )
 from dashboards.queries import PromQuery
+from dashboards.regression_panels import show_falls
 from dashboards.score_expressions import (
     average_scores,
     count_scores,
@@ -34,6 +35,7 @@ from dashboards.score_expressions import (
 from dashboards.scorer_panels import list_worst, show_scorer
 from dashboards.variables import (
     choose_below,
+    choose_one_judge,
     choose_page,
     choose_place,
     choose_sources,
@@ -46,9 +48,12 @@ from ragsonde.scoring.table import FORMULAS
 if TYPE_CHECKING:
     from grafana_foundation_sdk.builders import dashboard
 
+    from ragsonde.scoring.bands import Band
+
 _PLACE = ("app", "environment")
 _LEGEND = "{{scorer}} by {{judge}}"
 _STREAM = ("scorer", "judge")
+_HALF = 0.5
 
 
 def build_quality(*, page: str) -> dashboard.Dashboard:
@@ -61,18 +66,21 @@ def build_quality(*, page: str) -> dashboard.Dashboard:
         uid="ragsonde-quality",
         title="ragsonde: Quality",
         description="Scores of the contexts that a RAG application retrieves. Vertical lines are changes of "
-        "release, judge, scorer, configuration or extraction: look at them first.",
+        "release, judge, scorer, configuration or extraction, red areas falls that were told: look at them "
+        "first.",
         variables=(
             *choose_sources(),
             *choose_place(),
             *choose_stream(),
+            choose_one_judge(),
             choose_window(),
             choose_below(),
             choose_page(page),
         ),
-        annotations=mark_changes(),
+        annotations=(*mark_changes(), mark_falls()),
         rows=(
             Row(number=100, title="At a glance", panels=_show_now()),
+            Row(number=500, title="Falls of scores", panels=show_falls()),
             Row(number=200, title="All scorers", panels=_compare_scorers()),
             Row(number=300, title="$scorer", panels=show_scorer(), repeat="scorer"),
             Row(number=400, title="The worst traces", panels=(list_worst(),)),
@@ -80,16 +88,25 @@ def build_quality(*, page: str) -> dashboard.Dashboard:
     )
 
 
+def _colour_bands(bands: tuple[Band, ...]) -> tuple[tuple[float | None, str], ...]:
+    """Red up to the middle band, green from the one above it on."""
+    edges = sorted({band.lower for band in bands})
+    middle = max(edge for edge in edges if edge < _HALF)
+    good = min(edge for edge in edges if edge > middle)
+    return ((None, BAD), (middle, NOTICE), (good, GOOD))
+
+
 def _show_now() -> tuple[Panel, ...]:
     means = show_numbers(
         Frame(
             number=101,
             title="Mean score",
-            description="The mean of each scorer over the chosen time, coloured by its own bands; blue ones "
-            "have no better direction and are compared with their own past. When one turns orange or red: "
-            "look at its row below for since when and which release, then at the worst traces.",
+            description="The mean of each scorer over the chosen time, coloured by the scorer's own bands; "
+            "blue ones have no better direction and are compared with their own past. When one turns "
+            "orange or red: look at its row below for since when and which release, then at the worst "
+            "traces.",
             unit=PLAIN_NUMBER,
-            steps=((None, BAD), (0.4, NOTICE), (0.7, GOOD)),
+            steps=((None, PLAIN),),
             width=HALF,
             height=LOW_HEIGHT,
             decimals=2,
@@ -97,8 +114,8 @@ def _show_now() -> tuple[Panel, ...]:
         PromQuery(expression=average_scores(*_STREAM), legend=_LEGEND, is_instant=True),
     )
     for formula in FORMULAS:
-        if formula.direction is Direction.TARGET:
-            means = colour_named(means, f"/^{formula.id}/", ((None, PLAIN),))
+        if formula.direction is not Direction.TARGET:
+            means = colour_named(means, f"/^{formula.id}(?:[:@ ]|$)/", _colour_bands(formula.bands))
     return (
         means,
         show_numbers(
@@ -136,8 +153,9 @@ def _show_now() -> tuple[Panel, ...]:
             Frame(
                 number=104,
                 title="Empty retrievals",
-                description="Share of traces whose retrieval returned nothing at all. They have no score, so "
-                "no mean shows them. When it rises: index, filter or the connection to it is broken.",
+                description="Share of all stored traces whose retrieval returned nothing at all. They have "
+                "no score, so no mean shows them. When it rises: index, filter or the connection to it is "
+                "broken.",
                 unit=SHARE,
                 steps=((None, GOOD), (0.02, NOTICE), (0.1, BAD)),
                 width=NARROW // 2,
@@ -155,11 +173,10 @@ def _compare_scorers() -> tuple[Panel, ...]:
             Frame(
                 number=201,
                 title="Mean by scorer",
-                description="The mean of each scorer over the chosen time. One "
-                "falling alone tells what changed: position alone is ranking, all together is retrieval or "
-                "judge. Compare with the vertical lines.",
+                description="The mean of each scorer over the chosen time. One falling alone tells what "
+                "changed: position alone is ranking, all together is retrieval or judge. Compare with the "
+                "vertical lines; what is good differs by scorer, see the colours above.",
                 unit=PLAIN_NUMBER,
-                steps=((None, BAD), (0.4, NOTICE), (0.7, GOOD)),
                 maximum=1,
                 decimals=2,
             ),
@@ -197,9 +214,9 @@ def _compare_scorers() -> tuple[Panel, ...]:
             Frame(
                 number=204,
                 title="Empty retrievals",
-                description="Share of traces whose retrieval returned nothing, or only blank contexts, by "
-                "place and release. When it rises with a release: roll it back. Without one: look at "
-                "the index and its filters.",
+                description="Share of all stored traces whose retrieval returned nothing, or only blank "
+                "contexts, by place and release. When it rises with a release: roll it back. Without one: "
+                "look at the index and its filters.",
                 unit=SHARE,
                 steps=((None, GOOD), (0.02, NOTICE), (0.1, BAD)),
                 maximum=1,

@@ -46,6 +46,18 @@ class PromQuery:
         return query.exemplar(self.has_exemplars)
 
 
+def describe_statement(sql: str, *, ref_id: str) -> dict[str, object]:
+    """A statement for Postgres as Grafana reads it."""
+    return {
+        "refId": ref_id,
+        "datasource": POSTGRES,
+        "editorMode": "code",
+        "format": "table",
+        "rawQuery": True,
+        "rawSql": sql.strip(),
+    }
+
+
 class _PostgresQuery(variants.Dataquery):
     """The SDK has no type for Postgres: the keys are those of Grafana's own editor in its code mode."""
 
@@ -53,14 +65,7 @@ class _PostgresQuery(variants.Dataquery):
         self._sql, self._ref_id = sql, ref_id
 
     def to_json(self) -> dict[str, object]:
-        return {
-            "refId": self._ref_id,
-            "datasource": POSTGRES,
-            "editorMode": "code",
-            "format": "table",
-            "rawQuery": True,
-            "rawSql": self._sql,
-        }
+        return describe_statement(self._sql, ref_id=self._ref_id)
 
 
 class _Built(cog_builder.Builder[variants.Dataquery]):

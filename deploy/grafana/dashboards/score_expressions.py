@@ -4,43 +4,54 @@ from __future__ import annotations
 
 from dashboards.expressions import PLACE, STREAM, WINDOW, count_growth, divide, grow, read, total
 from ragsonde.exposition.series import (
+    ASSESSED,
     EMPTY_RETRIEVAL,
     INSUFFICIENT,
     SCORE,
     SCORE_SQUARES,
     SCORES_BELOW_THRESHOLD,
+    TRACES,
 )
 
 NORMAL_95 = 1.96
+FEWEST = 20
+"""Scores below which no interval is shown: that of one or two has no width, and looks certain."""
+OF_ONE_JUDGE = (*STREAM[:-1], 'judge="$one_judge"')
 
 
-def count_scores(*by: str) -> str:
-    """How many scores came in the window."""
-    return count_growth(SCORE, *STREAM, window=WINDOW, by=by, part="_count")
+def count_scores(*by: str, of: tuple[str, ...] = STREAM) -> str:
+    """How many scores came in the window.
+
+    Args:
+        by: labels that stay.
+        of: matchers of the scores meant.
+    """
+    return count_growth(SCORE, *of, window=WINDOW, by=by, part="_count")
 
 
-def average_scores(*by: str) -> str:
+def average_scores(*by: str, of: tuple[str, ...] = STREAM) -> str:
     """The mean of the window's scores."""
-    return divide(count_growth(SCORE, *STREAM, window=WINDOW, by=by, part="_sum"), count_scores(*by))
+    return divide(count_growth(SCORE, *of, window=WINDOW, by=by, part="_sum"), count_scores(*by, of=of))
 
 
-def bound_mean(side: str, *by: str) -> str:
-    """An end of the mean's 95 % interval, by the normal approximation.
+def bound_mean(side: str, *by: str, of: tuple[str, ...] = STREAM) -> str:
+    """An end of the mean's 95 % interval, by the normal approximation; absent below FEWEST scores.
 
     Args:
         side: `+` or `-`.
         by: labels that stay.
+        of: matchers of the scores meant.
     """
-    number, mean = count_scores(*by), average_scores(*by)
-    squares = divide(count_growth(SCORE_SQUARES, *STREAM, window=WINDOW, by=by), number)
+    number, mean = count_scores(*by, of=of), average_scores(*by, of=of)
+    squares = divide(count_growth(SCORE_SQUARES, *of, window=WINDOW, by=by), number)
     variance = f"clamp_min({squares} - ({mean}) ^ 2, 0)"
-    return f"{mean} {side} {NORMAL_95} * sqrt({variance} / ({number} > 0))"
+    return f"{mean} {side} {NORMAL_95} * sqrt({variance} / ({number} >= {FEWEST}))"
 
 
-def share_below(*by: str) -> str:
+def share_below(*by: str, of: tuple[str, ...] = STREAM) -> str:
     """The share of scores below the threshold that is chosen on the dashboard."""
-    below = total(grow(read(SCORE, *STREAM, 'le="$below"', part="_bucket"), WINDOW), *by)
-    return divide(below, count_scores(*by))
+    below = total(grow(read(SCORE, *of, 'le="$below"', part="_bucket"), WINDOW), *by)
+    return divide(below, count_scores(*by, of=of))
 
 
 def share_below_own(*by: str) -> str:
@@ -52,25 +63,13 @@ def share_below_own(*by: str) -> str:
 
 
 def share_insufficient(*by: str) -> str:
-    """The share of assessed questions whose contexts lack the answer.
-
-    How many were assessed is not counted by itself: it is as many as the busiest scorer has scored.
-    """
+    """The share of questions whose contexts lack the answer, of those where a judge could tell."""
     matchers = (*PLACE, 'judge=~"$judge"')
     lacking = count_growth(INSUFFICIENT, *matchers, window=WINDOW, by=by)
-    scored = count_growth(
-        SCORE, *matchers, window=WINDOW, by=tuple(dict.fromkeys((*by, "scorer"))), part="_count"
-    )
-    return divide(lacking, f"max by ({', '.join(by)}) ({scored})")
+    return divide(lacking, count_growth(ASSESSED, *matchers, window=WINDOW, by=by))
 
 
 def share_empty(*by: str) -> str:
-    """The share of traces whose retrieval returned nothing, of these and those that were scored."""
+    """The share of stored traces whose retrieval returned nothing, as the alert takes it."""
     empty = count_growth(EMPTY_RETRIEVAL, *PLACE, window=WINDOW, by=by)
-    scored = count_growth(SCORE, *PLACE, window=WINDOW, by=(*by, "scorer", "judge"), part="_count")
-    busiest = f"max by ({', '.join(by)}) ({scored})"
-    # where none is empty the counter does not exist yet: that is a share of 0
-    empty_or_none = f"({empty} or 0 * {busiest})"
-    # and where all are, nothing is scored
-    scored_or_none = f"({busiest} or 0 * {empty})"
-    return divide(empty_or_none, f"({empty_or_none} + {scored_or_none})")
+    return divide(empty, count_growth(TRACES, *PLACE, window=WINDOW, by=by))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboards.expressions import STEP, STREAM, count_growth
+from dashboards.expressions import STEP, count_growth
 from dashboards.panels import (
     COUNT,
     FULL,
@@ -21,7 +21,14 @@ from dashboards.panels import (
     list_rows,
 )
 from dashboards.queries import PromQuery, SqlQuery
-from dashboards.score_expressions import average_scores, bound_mean, count_scores, share_below
+from dashboards.score_expressions import (
+    FEWEST,
+    OF_ONE_JUDGE,
+    average_scores,
+    bound_mean,
+    count_scores,
+    share_below,
+)
 from dashboards.statements import WORST_TRACES
 from ragsonde.exposition.series import SCORE
 
@@ -31,33 +38,36 @@ _TRACE_URL = "${page}/traces/${__data.fields.trace_id}"
 def show_scorer() -> tuple[Panel, ...]:
     """A row that stands once for each chosen scorer."""
     releases = ("app", "environment", "release", "judge")
+    stream = ("scorer", "judge")
     return (
         draw_band(
             Frame(
                 number=301,
-                title="$scorer: mean and interval",
-                description="The mean over the chosen time, within the band that it lies in with 95 % by its "
-                "own variance. A move within the band may be chance; one that leaves it is not. A wide "
-                "band means few traces: choose a longer time.",
+                title="$scorer by $one_judge: mean and interval",
+                description="The mean over the chosen time, and the band in which it lies 95 times of 100 "
+                f"by its own variance; no band below {FEWEST} scores. It says how much one point is worth, "
+                "not whether something changed: of so many points some leave their band by chance alone. "
+                "A wide band means few traces: choose a longer time. Of several apps together it moves "
+                "with their traffic: choose one.",
                 unit=PLAIN_NUMBER,
                 maximum=1,
                 decimals=2,
             ),
-            middle=PromQuery(expression=average_scores("scorer"), legend="mean"),
-            lower=PromQuery(expression=bound_mean("-", "scorer"), legend="lower"),
-            upper=PromQuery(expression=bound_mean("+", "scorer"), legend="upper"),
+            middle=PromQuery(expression=average_scores(*stream, of=OF_ONE_JUDGE), legend="mean"),
+            lower=PromQuery(expression=bound_mean("-", *stream, of=OF_ONE_JUDGE), legend="lower"),
+            upper=PromQuery(expression=bound_mean("+", *stream, of=OF_ONE_JUDGE), legend="upper"),
         ),
         draw_heatmap(
             Frame(
                 number=302,
-                title="$scorer: distribution",
+                title="$scorer by $one_judge: distribution",
                 description="How many scores fell where, over time; points are single traces and lead to "
                 "them. A new dark stripe at the bottom is a group of questions that broke; a shift of "
                 "the whole picture is the retriever or the judge.",
                 unit=PLAIN_NUMBER,
             ),
             PromQuery(
-                expression=count_growth(SCORE, *STREAM, window=STEP, by=("le",), part="_bucket"),
+                expression=count_growth(SCORE, *OF_ONE_JUDGE, window=STEP, by=("le",), part="_bucket"),
                 legend="{{le}}",
                 is_heatmap=True,
                 has_exemplars=True,
@@ -66,22 +76,27 @@ def show_scorer() -> tuple[Panel, ...]:
         draw_lines(
             Frame(
                 number=303,
-                title="$scorer: share below $below",
+                title="$scorer by $one_judge: share below $below",
                 description="Share of scores below the value chosen above, by place. When it rises in one "
                 "place only, what is special there (its index, its release) is the cause.",
                 unit=SHARE,
                 steps=((None, GOOD), (0.5, NOTICE)),
                 maximum=1,
             ),
-            PromQuery(expression=share_below("app", "environment"), legend="{{app}} {{environment}}"),
+            PromQuery(
+                expression=share_below("app", "environment", "judge", of=OF_ONE_JUDGE),
+                legend="{{app}} {{environment}}",
+            ),
         ),
         list_rows(
             Frame(
                 number=304,
                 title="$scorer: releases side by side",
-                description="Each release over the chosen time, with the 95 % interval of its mean. "
-                "Intervals that do not overlap: the releases differ. A newer one that is worse: roll it "
-                "back, or find the change in its worst traces. Too wide to tell: wait for more traces.",
+                description="Each release over the chosen time, with the 95 % interval of its mean; none "
+                f"below {FEWEST} scores. Whether two intervals overlap is no test: looked at again and "
+                "again it finds a difference where there is none, in nearly half of all cases. A newer "
+                "release that looks worse: read its worst traces, choose a longer time, and see whether "
+                "it stays so.",
                 unit=PLAIN_NUMBER,
                 steps=((None, PLAIN),),
                 decimals=2,

@@ -91,23 +91,35 @@ GROUP BY 1, 2 ORDER BY evaluations DESC, 1, 2
 
 COST_TODAY = f"""
 WITH today AS (SELECT date_trunc('day', now(), 'UTC') AS begun),
+judges AS (
+    SELECT DISTINCT e.judge FROM evaluation e, today
+    WHERE e.created_at >= begun - interval '2 days'
+      AND {_choose(_name_judge("e", fingerprint="e.fingerprint"), "judge")}
+),
 runs AS (
-    SELECT e.judge, e.fingerprint, e.calls, e.cost_usd FROM evaluation e, today WHERE e.created_at >= begun
+    SELECT e.judge, e.calls, e.cost_usd FROM evaluation e, today
+    WHERE e.created_at >= begun - interval '2 days' AND e.finished_at >= begun
     UNION ALL
-    SELECT r.judge, r.fingerprint, r.calls, r.cost_usd FROM check_result r, today
+    SELECT r.judge, r.calls, r.cost_usd FROM check_result r, today
     WHERE r.day = (begun AT TIME ZONE 'UTC')::date
 ),
-of_judges AS (
-    SELECT {_name_judge("r", fingerprint="r.fingerprint")} AS judge, sum(coalesce(r.calls, 0)) AS calls,
-        sum(coalesce(r.cost_usd, 0)) AS spent_usd,
-        count(*) FILTER (WHERE r.calls > 0 AND r.cost_usd IS NULL) AS unpriced
-    FROM runs r GROUP BY 1
+spent AS (
+    SELECT s.judge, s.spent_calls AS calls, s.spent_usd, s.unpriced_calls AS unpriced
+    FROM judge_spend s, today WHERE s.period = 'day' AND s.starts_at = begun
+    UNION ALL
+    SELECT r.judge, sum(coalesce(r.calls, 0)), sum(coalesce(r.cost_usd, 0)),
+        count(*) FILTER (WHERE r.calls > 0 AND r.cost_usd IS NULL)
+    FROM runs r WHERE NOT EXISTS (SELECT FROM judge_spend s WHERE s.judge = r.judge) GROUP BY 1
 )
-SELECT j.judge, j.calls, j.spent_usd,
-    j.spent_usd * 86400 / greatest(extract(epoch FROM now() - begun), 60)::float8 AS projected_usd, j.unpriced
-FROM of_judges j, today WHERE {_choose("j.judge", "judge")} ORDER BY spent_usd DESC, 1
+SELECT j.judge, coalesce(s.calls, 0) AS calls, coalesce(s.spent_usd, 0) AS spent_usd,
+    coalesce(s.spent_usd, 0) * 86400 / greatest(extract(epoch FROM now() - begun), 60)::float8
+        AS projected_usd,
+    coalesce(s.unpriced, 0) AS unpriced
+FROM judges j CROSS JOIN today LEFT JOIN spent s USING (judge) ORDER BY spent_usd DESC, 1
 """  # noqa: S608 - constants; what people choose is quoted as said above
-"""Evaluations by when they were born, and the check set; a day is one of UTC, as for budgets."""
+"""By when calls were made, as budgets are kept; of a judge that never had one by when its runs ended, so what
+was tried again on another day is of that one. A day is one of UTC.
+"""
 
 AGREEMENT = f"""
 WITH newest AS (
@@ -146,3 +158,25 @@ LEFT JOIN check_result r ON r.judge = j.judge AND r.fingerprint = j.fingerprint 
 WHERE {_choose(_name_judge("j", fingerprint="j.fingerprint"), "judge")}
 GROUP BY 1, 2 ORDER BY 1
 """  # noqa: S608 - constants; what people choose is quoted as said above
+
+_STREAM_JUDGE = (
+    f"{_name_judge('s', fingerprint='s.fingerprint')}"
+    " || CASE WHEN s.judge_epoch > 1 THEN '.' || s.judge_epoch ELSE '' END"
+)
+_ROUNDED = "round((a.explanation ->> '{}')::numeric, 2)"
+
+TOLD_FALLS = f"""
+SELECT a.since AS time, coalesce(a.closed_at, $__timeTo()) AS timeend,
+    {_SCORER} || ' by ' || {_STREAM_JUDGE} || ' fell by ' || {_ROUNDED.format("drop")}
+        || ' (' || {_ROUNDED.format("drop_lower")} || ' to ' || {_ROUNDED.format("drop_upper")}
+        || '), from a mean of ' || {_ROUNDED.format("baseline_mean")}
+        || '. <a href="${{page}}/falls/' || a.id || '" target="_blank">Fall ' || a.id || '</a>' AS text,
+    concat_ws(',', CASE WHEN a.paged_at IS NULL THEN 'suspected' ELSE 'fallen' END,
+        CASE WHEN a.closed_at IS NULL THEN 'open' END) AS tags
+FROM alert a JOIN score_stream s ON s.id = a.stream_id
+WHERE a.since <= $__timeTo() AND (a.closed_at IS NULL OR a.closed_at >= $__timeFrom())
+  AND {_choose(_show_app("a"), "app")} AND {_choose("a.environment", "environment")}
+  AND {_choose(_SCORER, "scorer")} AND {_choose(_STREAM_JUDGE, "judge")}
+ORDER BY a.since DESC LIMIT {MOST_TRACES}
+"""  # noqa: S608 - constants; what people choose is quoted as said above
+"""Each from when it began to when it ended; what is still open to the right edge."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dashboards.expressions import PLACE, WINDOW, count_growth, read
+from dashboards.limits import read_limit
 from dashboards.panels import (
     BAD,
     COUNT,
@@ -22,14 +23,13 @@ from ragsonde.exposition.series import (
     JUDGE_AGREEMENT,
     JUDGE_DRIFT,
     JUDGE_DRIFT_STDERR,
-    JUDGE_PAUSED,
     UNSCORED,
 )
 
 _JUDGE = 'judge=~"$judge"'
 _WITH_EPOCHS = 'judge=~"(?:$judge)(?:[.][0-9]+)?"'
 """Of what answered: labels of scores count the models from the second on."""
-_ANY = f"0 * max by (judge) ({read(JUDGE_PAUSED, _JUDGE)})"
+_AGREE_LITTLE, _AGREE_WELL = 0.6, 0.8
 
 
 def show_trust() -> tuple[Panel, ...]:
@@ -39,7 +39,6 @@ def show_trust() -> tuple[Panel, ...]:
 
 def _show_disagreement() -> Panel:
     apart = f"1 - max by (judge, against, app, suspected) ({read(JUDGE_AGREEMENT, PLACE[0], _JUDGE)})"
-    itself = f'label_replace({_ANY}, "against", "nobody else", "", "")'
     return draw_lines(
         Frame(
             number=401,
@@ -50,9 +49,10 @@ def _show_disagreement() -> Panel:
             unit=SHARE,
             steps=((None, GOOD), (0.5, NOTICE)),
             maximum=1,
+            no_value="No second judge has assessed the same traces within the hour",
         ),
         PromQuery(
-            expression=f"({apart}) or on (judge) {itself}",
+            expression=apart,
             legend="{{judge}} against {{against}} {{app}} {{suspected}}",
         ),
     )
@@ -65,9 +65,10 @@ def _list_agreement() -> Panel:
             title="Agreement, judge by judge",
             description="Of the newest assessments in the time shown above: on how many contexts two judges "
             "say the same. A judge of kind `recorded` gives people's annotations, so its line is agreement "
-            "with people; `ragsonde evaluate --against` gives kappa too. Below .7: trust neither alone.",
+            "with people; `ragsonde evaluate --against` gives kappa too. Below "
+            f"{_AGREE_LITTLE:g}: trust neither alone; from {_AGREE_WELL:g} on they say the same.",
             unit=SHARE,
-            steps=((None, BAD), (0.6, NOTICE), (0.8, GOOD)),
+            steps=((None, BAD), (_AGREE_LITTLE, NOTICE), (_AGREE_WELL, GOOD)),
         ),
         SqlQuery(statement=AGREEMENT),
         columns={
@@ -82,23 +83,28 @@ def _list_agreement() -> Panel:
 
 
 def _show_drift() -> Panel:
-    none = f'label_replace({_ANY}, "scorer", "no check set yet", "", "")'
+    limit, errors = read_limit("judge_drift"), read_limit("judge_drift_errors")
     drift = f"max by (judge, scorer) ({read(JUDGE_DRIFT, _JUDGE)})"
     error = f"max by (judge, scorer) ({read(JUDGE_DRIFT_STDERR, _JUDGE)})"
     return draw_lines(
         Frame(
             number=403,
             title="Drift on the check set",
-            description="How far a judge's scores of the same recorded traces have moved since it first gave "
-            "them, and twice their standard error. Beyond twice the error the judge has moved, not your "
-            "application: do not act on its trend, pin its model or annotate anew.",
+            description="How far a judge's scores of the same recorded traces have moved since it first "
+            f"gave them, up or down, and {errors:g} standard errors each way. Beyond both the errors and "
+            f"{limit:g} the judge has moved, not your application, and an alert says so: do not act on its "
+            "trend, pin its model or annotate anew.",
             unit=PLAIN_NUMBER,
-            steps=((None, GOOD), (0.05, NOTICE), (0.1, BAD)),
+            steps=((None, BAD), (-limit, GOOD), (limit, BAD)),
             decimals=3,
+            no_value="No check set yet: `ragsonde check-set choose`",
         ),
-        PromQuery(expression=f"{drift} or on (judge) {none}", legend="{{judge}} {{scorer}}"),
+        PromQuery(expression=drift, legend="{{judge}} {{scorer}}"),
         PromQuery(
-            expression=f"2 * {error} or on (judge) {none}", legend="{{judge}} {{scorer}}: twice the error"
+            expression=f"{errors:g} * {error}", legend=f"{{{{judge}}}} {{{{scorer}}}}: +{errors:g} errors"
+        ),
+        PromQuery(
+            expression=f"-{errors:g} * {error}", legend=f"{{{{judge}}}} {{{{scorer}}}}: -{errors:g} errors"
         ),
     )
 

@@ -52,6 +52,21 @@ def choose_stream() -> tuple[Variable, Variable]:
     )
 
 
+def choose_one_judge() -> Variable:
+    """Whose scores are looked at closely: those of two judges have no common mean."""
+    place = 'app=~"$app",environment=~"$environment"'
+    query = f"label_values({SCORE.full_name}_count{{{place}}}, judge)"
+    return (
+        dashboard.QueryVariable("one_judge")
+        .label("Closely")
+        .description("The judge of the rows of single scorers.")
+        .datasource(PROMETHEUS)
+        .query({"query": query, "refId": "variable-one_judge"})
+        .refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
+        .sort(VariableSort.ALPHABETICAL_ASC)
+    )
+
+
 def choose_judge() -> Variable:
     """Which judge, of all that are configured."""
     return _choose_label("judge", "Judge", EVALUATIONS)

@@ -9,7 +9,8 @@ from psycopg.sql import SQL, Composed, Identifier, Literal
 from seeds import APPS, PAID, PAID_EVERY
 
 from ragsonde.storage.partitions import name_partition
-from ragsonde.storage.tables import PARTITIONED, Tables
+from ragsonde.storage.table_names import TRACE_TABLES
+from ragsonde.storage.tables import Tables
 
 if TYPE_CHECKING:
     import random
@@ -35,7 +36,7 @@ class Copies(NamedTuple):
 def read_copies(connection: psycopg.Connection, seeds: int) -> list[Copies]:
     """The rows that the seeds have in each table, as lines of COPY, after which they are deleted."""
     copies = [Copies({}, {}) for _ in range(seeds)]
-    for table in PARTITIONED:
+    for table in TRACE_TABLES:
         names = [column.name for column in Tables.metadata.tables[table].columns]
         query = SQL("COPY (SELECT {} FROM {} WHERE trace_id LIKE 'seed-%') TO STDOUT").format(
             SQL(", ").join(map(Identifier, names)), Identifier(table)
@@ -79,7 +80,7 @@ def fill_day(
             for index in range(number)
         ]
         chosen = [rng.choice(copies) for _ in values]
-        for table in PARTITIONED:
+        for table in TRACE_TABLES:
             target = SQL("COPY {} FROM STDIN").format(_list_target(table, day))
             with connection.cursor().copy(target) as rows:
                 rows.write("".join(_list_lines(table, values, chosen)))

@@ -36,7 +36,7 @@ from ragsonde.storage.trace_store import PostgresTraceStore  # noqa: E402
 from services.postgres import find_server, own_database  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import date
 
     from sqlalchemy import Engine
@@ -54,9 +54,12 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # so that the database is dropped
     console = Console(width=150)
     if options.measure:
-        engine = build_engine(options.measure, application_name="ragsonde bench-scale", pool_size=10)
-        _ask(engine, FakeClock(NOW), make_seeds(NOW, contexts=options.contexts), options.days, console)
-        console.print(_tell_sizes(engine, count=_count(engine)))
+        return _measure_filled(options, console)
+    if options.fill:
+        migrate(options.fill)
+        engine = build_engine(options.fill, application_name="ragsonde bench-scale", pool_size=10)
+        for _ in _fill_steps(engine, options.fill, options, make_seeds(NOW, contexts=options.contexts)):
+            pass
         return 0
     with own_database(server) as url:
         migrate(url)
@@ -68,12 +71,35 @@ def main() -> int:
 
 
 def _measure(engine: Engine, url: str, options: argparse.Namespace, console: Console) -> int:
-    clock = FakeClock(NOW)
     seeds = make_seeds(NOW, contexts=options.contexts)
+    found = [
+        _ask(engine, FakeClock(NOW), seeds, days, console)
+        for days in _fill_steps(engine, url, options, seeds)
+    ]
+    console.print(_tell_sizes(engine, count=_count(engine)))
+    return _tell_growth(found, options.traces, console)
+
+
+def _measure_filled(options: argparse.Namespace, console: Console) -> int:
+    """Measures databases that are filled already, one after the other, so that all find the same machine."""
+    found, counts = [], []
+    for url in options.measure:
+        engine = build_engine(url, application_name="ragsonde bench-scale", pool_size=10)
+        counts.append(_count(engine))
+        seeds = make_seeds(NOW, contexts=options.contexts)
+        found.append(_ask(engine, FakeClock(NOW), seeds, options.days, console))
+        console.print(_tell_sizes(engine, count=counts[-1]))
+        engine.dispose()
+    return _tell_growth(found, counts, console)
+
+
+def _fill_steps(
+    engine: Engine, url: str, options: argparse.Namespace, seeds: Sequence[Seed]
+) -> Iterator[int]:
+    """Stores more and more traces, and yields after each step over how many days they are spread."""
     ensure_partitions(engine, today=NOW.date())
-    found: list[list[Answer]] = []
     with psycopg.connect(url) as connection:
-        copies = _store_seeds(engine, clock, seeds, connection)
+        copies = _store_seeds(engine, FakeClock(NOW), seeds, connection)
         for traces in options.traces:
             days = max(2, options.days * traces // max(options.traces)) if options.longer else options.days
             _fill(engine, connection, copies, days=list_days(NOW.date(), days=days), traces=traces)
@@ -82,9 +108,11 @@ def _measure(engine: Engine, url: str, options: argparse.Namespace, console: Con
             connection.execute("VACUUM ANALYZE")
             connection.execute("CHECKPOINT")
             connection.autocommit = False
-            found.append(_ask(engine, clock, seeds, days, console))
-        console.print(_tell_sizes(engine, count=_count(engine)))
-    table, is_met = _compare(found, options.traces)
+            yield days
+
+
+def _tell_growth(found: Sequence[Sequence[Answer]], traces: Sequence[int], console: Console) -> int:
+    table, is_met = _compare(found, traces)
     console.print(table)
     return 0 if is_met else 1
 
@@ -198,9 +226,15 @@ def _read_options() -> argparse.Namespace:
         help="more traces are more days of the same load, --days those of the last; else they are more a day",
     )
     parser.add_argument(
+        "--fill",
+        metavar="URL",
+        help="measure nothing: fill this empty database with as many as --traces says, and leave it",
+    )
+    parser.add_argument(
         "--measure",
         metavar="URL",
-        help="fill nothing: measure a database that is filled, which is not dropped",
+        nargs="+",
+        help="fill nothing: measure databases that are filled, which are not dropped",
     )
     return parser.parse_args()
 

@@ -16,7 +16,7 @@ from ragsonde.storage.history import read_history
 from ragsonde.storage.ledger import count_revisions, count_states
 from ragsonde.storage.partitions import drop_expired, ensure_day
 from ragsonde.storage.sweeping import take_due
-from ragsonde.storage.tables import PARTITIONED
+from ragsonde.storage.table_names import PARTITIONED
 from ragsonde.storage.trace_choice import read_worst
 from ragsonde.storage.trace_store import PostgresTraceStore
 

@@ -166,6 +166,14 @@ def test_a_mistake_is_told_in_one_line(command, arguments, told):
     assert "Traceback" not in said
 
 
+def test_an_app_that_is_not_there_is_a_mistake_and_one_that_is_not_in_the_range_is_none(command, stores):
+    admit(stores)
+    code, said = command("start", "--app", "shpo", "--dry-run")
+    assert (code, "--app shpo: no such app; did you mean shop?" in said) == (2, True)
+    code, said = command("start", "--app", "shop", "--since", "2026-01-01", "--until", "2026-01-01")
+    assert (code, "nothing to do" in said) == (1, True)
+
+
 def test_a_range_in_which_nothing_is_missing_is_told(command):
     code, said = command("start")
     assert (code, "nothing to do" in said) == (1, True)

@@ -62,6 +62,7 @@ def test_a_day_is_told_with_what_is_known_and_what_is_not(own_engine, stores):  
     assert line == DayCost(
         day=TODAY.date(),
         judge=PAID,
+        traces=8,
         looked_at=7,
         judged=3,
         cached=1,
@@ -116,8 +117,9 @@ def make_line(*, days_ago=0, **judged_by_app):
     judged = sum(judged_by_app.values())
     day = TODAY.date() - timedelta(days=days_ago)
     return DayCost(
-        day=day, judge=PAID, looked_at=10 * judged, judged=judged, cached=0, shed=0, sampled_out=9 * judged,
-        calls=judged, tokens_in=0, tokens_out=0, cost_usd=0.0, unpriced=0, judged_by_app=judged_by_app,
+        day=day, judge=PAID, traces=10 * judged, looked_at=10 * judged, judged=judged, cached=0, shed=0,
+        sampled_out=9 * judged, calls=judged, tokens_in=0, tokens_out=0, cost_usd=0.0, unpriced=0,
+        judged_by_app=judged_by_app,
     )  # fmt: skip
 
 
@@ -173,11 +175,23 @@ def test_the_command_prints_lines_for_people_and_for_scripts(database_url, store
         assert ended.value.code == 0
         return capsys.readouterr().out
 
+    def refuse(*options):
+        with pytest.raises(SystemExit) as ended:
+            run(["cost", "--database-url", database_url, *options])
+        assert ended.value.code == 2
+        return capsys.readouterr().err.strip().removeprefix("ragsonde: ")
+
     shown = cost()
+    head, row = (line.split("  ") for line in shown.splitlines()[:2])
+    assert [cell.strip() for cell in head if cell][:5] == ["day", "judge", "judged traces", "of", "share"]
+    # the two filtered ones and what was not judged are traces too, as in the ledger
+    assert [cell.strip() for cell in row if cell][1:5] == [PAID, "3 (1 cached)", "8", "37.5%"]
     assert "0.0100 + 1 of unknown price" in shown
     assert "app shop: 3 judged: too little traffic to tell" in shown
     assert cost("--since", "24h") == cost("--days", "2")
     assert "0.0100 + 1" in cost("--app", "shop")
-    assert "no judge looked at any trace" in cost("--app", "other")
+    assert refuse("--app", "shpo") == "--app shpo: no such app; did you mean shop? (known: shop)"
+    assert refuse("--judge", "gtp").startswith(f"--judge gtp: no such judge; did you mean {PAID}?")
+    assert "no judge looked at any trace" in cost("--app", "default")
     (line,) = json.loads(cost("--output", "json"))
     assert (line["calls"], line["unpriced"]) == (2, 1)

@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders.rag_messages import make_messages
-from ragsonde.cli.demo_traffic import build_demo_message, read_demo_traces
+from ragsonde.cli.demo_traffic import build_demo_message
 from ragsonde.cli.main import run
+from ragsonde.demo.corpus import read_demo_traces
 from ragsonde.storage.engine import build_engine
 from services.everywhere import search_everywhere
 from services.judging_worker import JudgingWorker

@@ -14,8 +14,9 @@ from ragsonde.cli.main import run
 from ragsonde.cli.maintain import list_hints, show_bytes
 from ragsonde.storage.locks import try_job_lock
 from ragsonde.storage.partitions import ensure_day, list_partitions
+from ragsonde.storage.table_names import PARTITIONED
 from ragsonde.storage.table_sizes import TableSize, measure_tables
-from ragsonde.storage.tables import PARTITIONED
+from services.stored_traces import store_reply
 from services.stores import PostgresStores
 
 pytestmark = pytest.mark.integration
@@ -74,6 +75,7 @@ def test_it_makes_and_drops_and_says_when_the_next_day_goes(own_engine, maintain
 def test_many_days_at_once_are_held_until_somebody_means_it(own_engine, maintain):
     for back in range(8, 12):
         ensure_day(own_engine, day=TODAY - timedelta(days=back))
+        store_reply(own_engine, day=TODAY - timedelta(days=back))
     code, printed = maintain()
     assert code == 1
     assert "retention is held: 4 days of judge_reply would be dropped at once" in printed.out

@@ -250,3 +250,8 @@ def test_a_broken_ledger_is_told_with_the_trace_and_exit_code_1(call):
     code, out, _ = call("ledger", "--app", "shop", "--since", "1h")
     assert (code, "broken: revisions_are_whole" in out, "t-2" in out) == (1, True, True)
     assert call("ledger", "--app", "default")[0] == 0
+    for output in ("table", "json"):
+        code, out, err = call("ledger", "--app", "shopp", "--output", output)
+        assert (code, out) == (2, "")
+        assert "--app shopp: no such app; did you mean shop? (known: shop)" in err
+    assert call("ledger", "--app", "shop", "--since", "1m")[0] in {0, 1}

@@ -57,6 +57,7 @@ COUNTED = {
     f'traces_total{{{PLACE},release="2",instance="b"}}': 2,
     f'score_count{{{PLACE},release="1",judge="lexical@0",scorer="context_position"}}': 9,
     f'score_count{{{PLACE},release="1",judge="lexical@0",scorer="context_precision"}}': 8,
+    f'score_sum{{{PLACE},release="1",judge="lexical@0",scorer="context_position"}}': 4.5,
     f'no_context_total{{{PLACE},release="1"}}': 3,
     f'context_tokens_total{{{PLACE},release="1",judge="lexical@0",relevant="yes"}}': 30,
     f'context_tokens_total{{{PLACE},release="1",judge="lexical@0",relevant="no"}}': 10,
@@ -71,7 +72,8 @@ COUNTED = {
 DEPTHS = {"ragsonde.work": 7, "ragsonde.traces": 12}
 """As two monitors show them."""
 EXPECTED = {
-    "score_count": (f'{{{PLACE},judge="lexical@0"}}', 9 / 12),
+    "score_sum": ('{judge="lexical@0",scorer="context_position"}', 4.5 / 9),
+    "max by (app, environment, judge)": (f'{{{PLACE},judge="lexical@0"}}', 9 / 12),
     "evaluations_total": ('{judge="gpt@1"}', 3 / 6),
     "no_context_total": (f"{{{PLACE}}}", 3 / 12),
     "traces_total[1h] offset": (f"{{{PLACE}}}", 15 * 12),

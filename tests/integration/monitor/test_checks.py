@@ -23,11 +23,11 @@ from fakes.evaluations import (
     make_trace,
     plan_free,
 )
-from ragsonde.check_jobs import CheckChores, choose_model
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
 from ragsonde.judging.options import JudgeOptions
+from ragsonde.monitor.check_jobs import CheckChores, choose_model
 from ragsonde.storage.check_runs import PostgresCheckStore
 from ragsonde.storage.check_traces import add_checks, drop_checks, list_candidates, list_checks
 from ragsonde.storage.judge_epochs import count_answers

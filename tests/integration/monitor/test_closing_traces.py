@@ -10,7 +10,7 @@ from fakes.broker import ListBroker
 from fakes.clock import FakeClock
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
-from ragsonde.monitor_jobs import ASSEMBLY, JOB_NAMES, Chores, MonitorOptions
+from ragsonde.monitor.chores import ASSEMBLY, JOB_NAMES, Chores, MonitorOptions
 from ragsonde.storage.partitions import drop_expired
 from ragsonde.storage.span_buffer import PostgresSpanBuffer
 from ragsonde_schemas.errors import BrokerLostError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
 from threading import Barrier, Event, Thread
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as read_plain
+from sqlalchemy import make_url
 
 from fakes.broker import ListBroker
 from fakes.clock import FakeClock
 from fakes.evaluations import PAID, PAID_PRINT, make_trace, plan_free, plan_paid
+from ragsonde.bootstrap import SystemClock
 from ragsonde.exposition import snapshot
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.health import Health
@@ -22,13 +25,14 @@ from ragsonde.exposition.http import serve
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import METRICS, build_routes
 from ragsonde.exposition.series import MONITOR_SERIES, QUEUE_MESSAGES
-from ragsonde.ledger_jobs import LedgerChores
-from ragsonde.monitor import Job, Monitor
-from ragsonde.monitor_jobs import JOB_NAMES, Chores, MonitorOptions
+from ragsonde.monitor.chores import JOB_NAMES, Chores, MonitorOptions
+from ragsonde.monitor.ledger_jobs import LedgerChores
+from ragsonde.monitor.loop import Job, Monitor
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.locks import try_job_lock
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import EvaluationState
+from services.network import Network
 from services.stores import PostgresStores
 from services.waiting import wait_for
 
@@ -201,3 +205,40 @@ def test_without_postgres_the_page_is_fast_and_shows_ages_instead_of_what_was(mo
     assert float(lines['ragsonde_monitor_job_failures_total{job_name="gathered"}']) > 0
     for absent in ("ragsonde_queue_messages{", "ragsonde_open_traces ", "ragsonde_queue_oldest_seconds "):
         assert f"\n{absent}" not in page
+
+
+def test_a_postgres_that_stands_still_is_a_failure_while_it_does_and_old_numbers_go(
+    monkeypatch, database_url, clock
+):
+    monkeypatch.setattr(snapshot, "SHOWN_SECONDS", 0.2)
+    with Network(make_url(database_url).port or 5432) as network:
+        url = make_url(database_url).set(host="127.0.0.1", port=network.port)
+        engine = build_engine(url.render_as_string(hide_password=False), application_name="test")
+        watcher = Watcher(engine, clock=clock)
+        # the clock of the loop must go, as the deadline is its
+        monitor = Monitor(try_lock=try_job_lock, series=watcher.series, clock=SystemClock())
+        watcher.monitor = monitor
+        jobs = [
+            replace(watcher.jobs[name], interval_seconds=0.05, deadline_seconds=0.5)
+            for name in ("gathered", "ledger")
+        ]
+        age = ("ragsonde_queue_oldest_seconds",)
+
+        def read_failures() -> float:
+            (family,) = (
+                family
+                for family in read_plain(watcher.series.render().body.decode())
+                if family.name == "ragsonde_monitor_job_failures"
+            )
+            return sum(one.value for one in family.samples if one.labels["job_name"] == "gathered")
+
+        try:
+            with watcher.running(*jobs):
+                wait_for(lambda: watcher.read().get(age) == 0.0)
+                assert read_failures() == 0
+                with network.black_hole():
+                    wait_for(lambda: read_failures() >= 2)
+                    wait_for(lambda: age not in watcher.read())
+                wait_for(lambda: watcher.read().get(age) == 0.0)
+        finally:
+            engine.dispose()

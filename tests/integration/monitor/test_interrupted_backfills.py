@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from ragsonde.backfill_jobs import INTERRUPTED
 from ragsonde.intake.topology import BACKFILL
+from ragsonde.monitor.backfill_jobs import INTERRUPTED
 from ragsonde.storage.backfills import create_backfill, note_progress
 from ragsonde_schemas.backfill import BackfillState
 from services.backfill_ground import BackfillGround

@@ -12,8 +12,8 @@ from fakes.evaluations import FREE, FREE_PRINT, PAID, PAID_PRINT, make_result, m
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
-from ragsonde.judge_jobs import JudgeChores
 from ragsonde.judging.options import JudgeOptions
+from ragsonde.monitor.judge_jobs import JudgeChores
 from ragsonde.storage.judge_agreement import JudgeName, count_agreement
 from ragsonde_schemas.assessment import Assessment, ContextVerdict
 from ragsonde_schemas.evaluation import EvaluationState, PlannedEvaluation

@@ -12,7 +12,7 @@ from fakes.clock import FakeClock
 from fakes.evaluations import make_trace, plan_free
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import TRACES, WORKER_SERIES
-from ragsonde.label_jobs import LabelChores
+from ragsonde.monitor.label_jobs import LabelChores
 from ragsonde.storage import label_budget
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.label_budget import REFRESH_SECONDS, PostgresLabelNames, read_activity, read_named
@@ -81,6 +81,19 @@ def test_two_workers_that_see_apps_in_another_order_show_the_same_ones(deploymen
     assert [worker.shown() for worker in workers] == [expected, expected]
     told = [vars(one) for one in caplog.records if one.msg == "labels_without_a_name"]
     assert [(one["label"], one["values"]) for one in told] == [("app", 3)]
+
+
+def test_an_app_that_comes_all_day_takes_the_name_of_one_that_came_once(deployment):
+    for number in range(20):
+        deployment.store(f"junk{number}")
+    deployment.name_labels()
+    for _ in range(3):  # none of its hours has more of it than a name that was sent once
+        deployment.clock.advance(4000)
+        deployment.store("shop")
+    deployment.name_labels()
+    named = {one.value for one in read_named(deployment.engine) if one.label is NamedLabel.APP}
+    assert len(named) == 20
+    assert "shop" in named
 
 
 def test_a_deploy_and_a_rollback_keep_their_names_in_every_worker(deployment):

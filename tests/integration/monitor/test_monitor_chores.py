@@ -15,8 +15,8 @@ from fakes.traces import make_trace
 from ragsonde.bootstrap import SystemClock
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
-from ragsonde.monitor import Job, Monitor
-from ragsonde.monitor_jobs import Chores, MonitorOptions
+from ragsonde.monitor.chores import Chores, MonitorOptions
+from ragsonde.monitor.loop import Job, Monitor
 from ragsonde.storage.locks import try_job_lock
 from ragsonde.storage.partitions import ensure_partitions
 from ragsonde.storage.trace_store import PostgresTraceStore

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as read_plain
 
-from ragsonde import monitor as monitor_module
 from ragsonde.bootstrap import SystemClock
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
-from ragsonde.monitor import Job, Monitor
+from ragsonde.monitor import loop as monitor_module
+from ragsonde.monitor.loop import Job, Monitor
 from ragsonde_schemas.errors import DatabaseLostError
 
 if TYPE_CHECKING:
@@ -123,21 +123,6 @@ def test_a_job_rests_for_its_interval_after_a_success():
     assert hourly.count == 1
 
 
-@pytest.mark.parametrize(
-    ("took", "has_succeeded", "is_exclusive", "pause"),
-    [
-        (1, True, False, 60),
-        (20, True, False, 180),
-        (20, False, False, 180),
-        (20, True, True, 60),
-        (20, False, True, SOON),
-    ],
-)
-def test_a_job_that_only_looks_rests_nine_times_as_long_as_it_took(took, has_succeeded, is_exclusive, pause):
-    job = Job(name="one", interval_seconds=60, run=lambda: None, is_exclusive=is_exclusive)
-    assert job.choose_pause(took_seconds=took, has_succeeded=has_succeeded) == pause
-
-
 def test_an_hourly_job_that_failed_is_tried_again_soon():
     watch, runs = Watch(), Runs(failing=DatabaseLostError("Postgres is away"))
     with watch.running(Job(name="one", interval_seconds=3600, run=runs)):
@@ -180,6 +165,42 @@ def test_a_hanging_job_stops_neither_the_others_nor_the_end():
         assert time.monotonic() - begun < 2
     finally:
         release.set()
+
+
+def test_a_look_that_hangs_counts_as_failed_while_it_hangs_and_is_told_once(caplog):
+    watch, release = Watch(), Event()
+    job = Job(
+        name="one",
+        interval_seconds=SOON,
+        run=lambda: release.wait(DEADLINE_SECONDS) and None,
+        is_exclusive=False,
+        deadline_seconds=0.02,
+    )
+    with caplog.at_level(logging.INFO), watch.running(job):
+        try:
+            wait_until(lambda: watch.read("monitor_job_failures_total", "one") >= 3)
+            assert watch.read("monitor_job_last_success_timestamp_seconds", "one") == 0
+        finally:
+            release.set()
+        wait_until(lambda: any(record.message == "monitor_job_recovered" for record in caplog.records))
+    events = [record.message for record in caplog.records if record.message.startswith("monitor_job")]
+    assert events == ["monitor_job_late", "monitor_job_recovered"]
+    assert watch.read("monitor_job_last_success_timestamp_seconds", "one") > 0
+
+
+def test_a_job_that_changes_things_may_take_as_long_as_there_is_work():
+    watch, runs, release = Watch(), Runs(), Event()
+    sweeping = Job(
+        name="one",
+        interval_seconds=SOON,
+        run=lambda: release.wait(DEADLINE_SECONDS) and None,
+        deadline_seconds=SOON,
+    )
+    with watch.running(sweeping, Job(name="two", interval_seconds=SOON, run=runs)):
+        runs.wait_for(20)
+        failures = watch.read("monitor_job_failures_total", "one")
+        release.set()
+    assert failures == 0
 
 
 def test_a_job_in_another_monitors_hands_is_skipped_and_counted():

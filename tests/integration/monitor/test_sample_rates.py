@@ -12,8 +12,8 @@ from fakes.evaluations import FREE, FREE_PRINT, PAID, PAID_PRINT, make_trace, pl
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
-from ragsonde.judge_jobs import JudgeChores
 from ragsonde.judging.options import BudgetOptions, JudgeOptions
+from ragsonde.monitor.judge_jobs import JudgeChores
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.sample_rates import PostgresSampleRates, read_profile
 from ragsonde.storage.tables import JudgeSpendRow, SampleRateRow

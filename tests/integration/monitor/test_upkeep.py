@@ -8,11 +8,12 @@ import pytest
 
 from fakes.clock import NOON, FakeClock
 from fakes.evaluations import make_trace, plan_free
-from ragsonde.monitor_jobs import JOB_NAMES
+from ragsonde.monitor.chores import JOB_NAMES
+from ragsonde.monitor.upkeep import UPKEEP_JOB_NAMES, RetentionHeldError, Upkeep
 from ragsonde.storage.partitions import ensure_day, list_partitions
 from ragsonde.storage.text_keeping import StoredTexts, TextRule
 from ragsonde.storage.trace_store import PostgresTraceStore
-from ragsonde.upkeep import UPKEEP_JOB_NAMES, RetentionHeldError, Upkeep
+from services.stored_traces import store_reply
 
 pytestmark = pytest.mark.integration
 
@@ -78,6 +79,7 @@ class TestAClockThatJumps:
     def _a_week(self, own_engine):
         for day in days_from(TODAY - timedelta(days=6), 7):
             ensure_day(own_engine, day=day)
+            store_reply(own_engine, day=day)
 
     def test_forty_days_ahead_drops_nothing(self, own_engine, clock, upkeep):
         clock.jump(40 * 86_400)
@@ -112,6 +114,13 @@ class TestAClockThatJumps:
                 upkeep.drop_partitions()
             clock.advance(86_400)
         assert len(list_days(own_engine, "judge_reply")) == 7
+
+    def test_days_that_hold_nothing_are_no_loss(self, own_engine, upkeep):
+        for day in days_from(TODAY - timedelta(days=40), 20):
+            ensure_day(own_engine, day=day)  # as for traces that come late
+        upkeep.drop_partitions()
+        assert len(list_days(own_engine, "judge_reply")) == 7
+        assert upkeep.hold.since is None
 
     def test_three_days_are_dropped_as_ever(self, own_engine, clock, upkeep):
         clock.advance(4 * 86_400)

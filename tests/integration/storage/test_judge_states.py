@@ -11,8 +11,8 @@ from sqlalchemy.dialects.postgresql import insert
 from fakes.clock import FakeClock
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
-from ragsonde.judge_jobs import JudgeChores
 from ragsonde.judging.options import JudgeOptions
+from ragsonde.monitor.judge_jobs import JudgeChores
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.judge_states import PAUSE, PostgresJudgeStates, read_paused
 from ragsonde.storage.tables import JudgeStateRow

@@ -101,6 +101,8 @@ def test_it_holds_over_all_that_may_happen_and_everything_is_counted(stores):
 def test_rows_of_a_worker_of_the_version_before_and_judges_added_later_are_no_alarm(stores):
     stores.traces.admit(make_trace("old"), (plan_free(),))
     change(stores, "UPDATE trace SET evaluations_born = NULL")
+    change(stores, "UPDATE evaluation SET scores_born = NULL")
+    change(stores, "DELETE FROM score WHERE scorer <> 'context_precision'")
     stores.traces.admit(make_trace("new"), (plan_free(), plan_paid()))
     stores.traces.admit(make_trace("by the old configuration"), (plan_free(),))
     assert broken(stores) == {}
@@ -149,6 +151,9 @@ BREAKING = {
         f"WITH gone AS (DELETE FROM assessment WHERE {OF_GPT})"
         f" UPDATE evaluation SET calls = 1 WHERE {OF_GPT}",
     ),
+    Invariant.SCORES_ARE_WHOLE: Breaking(
+        "done-1", f"DELETE FROM score WHERE {OF_GPT} AND scorer = 'context_precision'"
+    ),
     Invariant.SCORES_ARE_IN_RANGE: Breaking(
         "done-0", f"UPDATE score SET raw = 'NaN' WHERE {OF_GPT} AND scorer = 'context_precision'"
     ),
@@ -180,7 +185,11 @@ BREAKING = {
     Invariant.SCORES_HAVE_EVALUATION: Breaking("done-0", f"DELETE FROM evaluation WHERE {OF_GPT}"),
     Invariant.EVALUATIONS_HAVE_TRACE: Breaking("out-0", "DELETE FROM trace WHERE trace_id = :trace_id"),
 }
-BY_CONSEQUENCE = {Invariant.SCORES_HAVE_EVALUATION: {Invariant.REVISIONS_ARE_WHOLE}}
+BY_CONSEQUENCE = {
+    Invariant.SCORES_HAVE_EVALUATION: {Invariant.REVISIONS_ARE_WHOLE},
+    Invariant.SCORED_HAS_SCORE: {Invariant.SCORES_ARE_WHOLE},
+    Invariant.FAILED_HAS_ERROR: {Invariant.SCORES_ARE_WHOLE},
+}
 
 
 @contextmanager

@@ -15,8 +15,6 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from fakes.clock import NOON, FakeClock
 from fakes.evaluations import make_assessment, make_calls, make_result, make_trace, plan_free, plan_paid
 from ragsonde.storage.engine import (
-    GivenUpError,
-    LockedOutError,
     build_engine,
     lost_database,
     ping,
@@ -29,7 +27,14 @@ from ragsonde.storage.partitions import drop_expired, ensure_partitions
 from ragsonde.storage.recent_scores import summarise_scores
 from ragsonde.storage.sweeping import take_due
 from ragsonde_schemas.envelope import Envelope
-from ragsonde_schemas.errors import Cause, ConfigError, DatabaseLostError, ParkReason
+from ragsonde_schemas.errors import (
+    Cause,
+    ConfigError,
+    DatabaseLostError,
+    GivenUpError,
+    LockedOutError,
+    ParkReason,
+)
 from ragsonde_schemas.evaluation import EvaluationState
 from services.stores import PostgresStores
 from services.waiting import wait_for

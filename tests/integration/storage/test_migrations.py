@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from alembic import command
+from alembic.script import ScriptDirectory
 from sqlalchemy import inspect, text
 
 import ragsonde
@@ -17,8 +18,9 @@ from ragsonde.cli.schema_check import require_current_schema
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.ledger_reading import LedgerReader
 from ragsonde.storage.locks import MIGRATION_LOCK, GaveWayError
-from ragsonde.storage.migrations import build_config, find_migrations, migrate, schema_state
+from ragsonde.storage.migrations import build_config, migrate
 from ragsonde.storage.partitions import ensure_partitions
+from ragsonde.storage.schema_state import find_migrations, schema_state
 from ragsonde.storage.tables import CURRENT_SCORE, Tables
 from ragsonde_schemas.errors import DatabaseLostError, SetupError
 from services.postgres import own_database
@@ -65,6 +67,14 @@ def test_an_empty_database_has_no_revision_and_a_migrated_one_the_newest(empty_e
     assert head is not None
     migrate(empty_url)
     assert schema_state(empty_engine) == (head, head)
+
+
+def test_the_newest_revision_is_what_alembic_says(empty_engine):
+    script = ScriptDirectory.from_config(build_config(empty_engine))
+
+    assert schema_state(empty_engine)[1] == script.get_current_head()
+    for one in script.walk_revisions():
+        assert Path(one.path).name.startswith(f"{one.revision}_")
 
 
 def test_migrating_again_changes_nothing(empty_engine, empty_url):
@@ -136,7 +146,8 @@ def add_revisions(tmp_path, monkeypatch):
     folder = tmp_path / "migrations"
     shutil.copytree(find_migrations(), folder)
     before = max(path.name for path in (folder / "versions").glob("*.py"))[:4]
-    monkeypatch.setattr("ragsonde.storage.migrations.find_migrations", lambda: folder)
+    for module in ("migrations", "schema_state"):
+        monkeypatch.setattr(f"ragsonde.storage.{module}.find_migrations", lambda: folder)
 
     def add(*statements):
         written = before
@@ -233,15 +244,15 @@ class TestFinding:
 
     def test_in_a_wheel_they_lie_beside_the_package(self, tmp_path, monkeypatch):
         installed = tmp_path / "site-packages"
-        module = installed / "ragsonde/storage/migrations.py"
-        for name in ("ragsonde/storage/migrations.py", "ragsonde_migrations/env.py"):
+        module = installed / "ragsonde/storage/schema_state.py"
+        for name in ("ragsonde/storage/schema_state.py", "ragsonde_migrations/env.py"):
             (installed / name).parent.mkdir(parents=True)
             (installed / name).touch()
-        monkeypatch.setattr("ragsonde.storage.migrations.__file__", str(module))
+        monkeypatch.setattr("ragsonde.storage.schema_state.__file__", str(module))
         assert find_migrations() == installed / "ragsonde_migrations"
 
     def test_where_they_are_missing_it_says_where_it_looked(self, tmp_path, monkeypatch):
-        module = tmp_path / "lib/ragsonde/storage/migrations.py"
-        monkeypatch.setattr("ragsonde.storage.migrations.__file__", str(module))
+        module = tmp_path / "lib/ragsonde/storage/schema_state.py"
+        monkeypatch.setattr("ragsonde.storage.schema_state.__file__", str(module))
         with pytest.raises(SetupError, match="ragsonde_migrations"):
             find_migrations()

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event, select, text
 
 from fakes.clock import NOON, FakeClock
 from fakes.judge import FakeJudge
 from fakes.stages import make_stages, states
 from ragsonde.pipeline.evaluate_trace import ingest
 from ragsonde.storage.history import read_history
-from ragsonde.storage.parking_store import find_parked, read_envelope
+from ragsonde.storage.parking_store import find_parked, name_trace, read_envelope
+from ragsonde.storage.tables import ParkedMessageRow
 from ragsonde_schemas.envelope import Envelope
 from ragsonde_schemas.errors import ParkReason
 from services.stores import PostgresStores
@@ -94,6 +98,9 @@ def test_what_is_not_there_is_none(stores):
             "00112233445566778899aabbccddeeff",
             b"\n\x10" + bytes.fromhex("00112233445566778899aabbccddeeff"),
         ),
+        ("00112233445566778899AABBCCDDEEFF", b'{"traceId": "00112233445566778899aabbccddeeff"'),
+        ("t-1", gzip.compress(b'{"trace_id": "t-1"}', mtime=0)),
+        ("t-1", b'[{"trace_id": "t-1"}, {"trace_id": "t-2"}]'),
     ],
 )
 def test_it_is_found_by_the_trace_it_names(stores, trace_id, body):
@@ -110,9 +117,34 @@ def test_it_is_found_by_its_message_id(stores):
 
 def test_the_newest_come_first_and_no_more_than_asked_for(stores):
     for number in range(3):
-        park(stores, b'"t-1"', key=f"m-{number}")
+        park(stores, b'{"trace_id": "t-1"}', key=f"m-{number}")
         stores.clock.advance(1)
     assert [one.message_key for one in find_parked(stores.engine, trace_id="t-1", limit=2)] == [
         "m-2",
         "m-1",
     ]
+
+
+def explain(_connection, _cursor, statement, parameters, _context, _is_many):
+    return f"EXPLAIN {statement}", parameters
+
+
+def test_no_body_is_looked_into_to_find_the_messages_of_a_trace(stores):
+    park(stores, b'{"trace_id": "t-1"}')
+    with stores.engine.begin() as connection:
+        # the few rows of a test would be read as a whole
+        connection.execute(text("SET LOCAL enable_seqscan = off"))
+        event.listen(connection, "before_cursor_execute", explain, retval=True)
+        found = connection.execute(select(ParkedMessageRow.id).where(name_trace("t-1")))
+        plan = "\n".join(row[0] for row in found)
+    assert "Seq Scan" not in plan
+    for index in ("ix_parked_message_names", "ix_parked_message_message_id", "uq_parked_message_message_key"):
+        assert index in plan, plan
+
+
+def test_users_of_a_body_are_not_noted_as_they_stand_in_it(stores):
+    park(stores, b'{"trace_id": "t-1", "user_id": "ada@example.org", "app": "shop"}')
+    with stores.engine.connect() as connection:
+        noted = connection.execute(select(ParkedMessageRow.names)).scalar_one()
+    digest = hashlib.sha256(b"t-1").hexdigest()
+    assert noted == {"traces": [digest], "sessions": [], "users": [], "apps": []}

@@ -11,11 +11,10 @@ from sqlalchemy import create_engine, text
 
 from fakes.clock import NOON, FakeClock
 from fakes.evaluations import make_result, make_trace, plan_free, plan_paid
-from ragsonde.storage.engine import LockedOutError
 from ragsonde.storage.partitions import drop_expired, ensure_day, ensure_partitions, list_partitions
-from ragsonde.storage.tables import PARTITIONED
+from ragsonde.storage.table_names import PARTITIONED
 from ragsonde_schemas.envelope import Envelope
-from ragsonde_schemas.errors import Cause, ParkReason
+from ragsonde_schemas.errors import Cause, LockedOutError, ParkReason
 from ragsonde_schemas.evaluation import EvaluationState
 from services.stores import PostgresStores
 

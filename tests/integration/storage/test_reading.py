@@ -153,6 +153,32 @@ class TestSummaries:
         assert (statements.n, statements.mean_raw, statements.mean_value) == (0, None, None)
         assert statements.unscored == {Cause.NOT_ASSESSED: 3}
 
+    def test_environments_and_bases_are_never_averaged(self, stores):
+        for number, (environment, raw, version) in enumerate(
+            [
+                ("live", 0.2, "1:answer"),
+                ("live", 0.4, "1:answer"),
+                ("live", 1.0, "1:query"),
+                ("test", 0.9, "1:answer"),
+            ]
+        ):
+            planned = plan_free(raw=raw)
+            outcomes = tuple(
+                one.model_copy(update={"version": version}) if one.scorer == "context_precision" else one
+                for one in planned.result.outcomes
+            )
+            result = planned.result.model_copy(update={"outcomes": outcomes})
+            trace = make_trace(f"t-{number}", environment=environment)
+            stores.traces.admit(trace, (planned.model_copy(update={"result": result}),))
+        found = [
+            (one.environment, one.version, one.n, round(one.mean_raw, 6))
+            for one in summarise_scores(stores.engine, since=NOON)
+            if one.scorer == "context_precision"
+        ]
+        assert found == [
+            ("live", "1:answer", 2, 0.3), ("live", "1:query", 1, 1.0), ("test", "1:answer", 1, 0.9),
+        ]  # fmt: skip
+
     def test_superseded_and_older_scores_do_not_count(self, stores):
         stores.traces.admit(make_trace("old"), (plan_free(raw=0.1),))
         stores.clock.advance(10)

@@ -213,7 +213,7 @@ def test_spans_that_were_given_up_are_closed_as_if_for_the_first_time(stores):
 
 
 def test_the_history_of_a_trace_tells_what_people_did(stores):
-    park(stores, b'"t-1"')
+    park(stores, b'{"trace_id": "t-1"}')
     replay(stores)
     (message,) = find_parked(stores.engine, trace_id="t-1")
     assert (message.replays, message.replayed_at) == (1, NOON)

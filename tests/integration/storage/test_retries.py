@@ -9,13 +9,13 @@ from sqlalchemy import event, text
 
 from fakes.clock import NOON, FakeClock
 from fakes.evaluations import make_result, make_trace, plan_free, plan_paid
-from ragsonde.storage.engine import GivenUpError, LockedOutError, build_engine
+from ragsonde.storage.engine import build_engine
 from ragsonde.storage.parking_store import PostgresParkingStore
 from ragsonde.storage.retries import PAUSES_SECONDS, Retries
 from ragsonde.storage.suspect_store import PostgresSuspectStore
 from ragsonde.storage.trace_store import PostgresTraceStore
 from ragsonde_schemas.envelope import Envelope
-from ragsonde_schemas.errors import Cause, DatabaseLostError, ParkReason
+from ragsonde_schemas.errors import Cause, DatabaseLostError, GivenUpError, LockedOutError, ParkReason
 from ragsonde_schemas.evaluation import EvaluationState
 
 ENVELOPE = Envelope(body=b"x", body_bytes=1, message_key="m", received_at=NOON)

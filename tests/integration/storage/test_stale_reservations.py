@@ -8,7 +8,7 @@ from fakes.clock import NOON
 from fakes.evaluations import make_trace, plan_paid
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
-from ragsonde.judge_jobs import JudgeChores
+from ragsonde.monitor.judge_jobs import JudgeChores
 from ragsonde.storage.late_changes import withdraw_record
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.spending import Period, Reservation, WorstCase

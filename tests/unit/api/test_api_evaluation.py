@@ -71,7 +71,7 @@ def test_means_are_over_the_traces_that_have_a_number_and_the_others_are_counted
 
     summary = evaluate(messages, scorers=["context_position"], judge=FakeJudge()).scores["context_position"]
 
-    assert (summary.n, summary.mean, summary.interval) == (3, 1.0, (1.0, 1.0))
+    assert (summary.n, summary.mean, summary.interval) == (3, 1.0, None)
     assert summary.unscored == {"empty_retrieval": 2, "no_context": 1}
 
 
@@ -83,6 +83,13 @@ def test_one_score_has_no_interval_and_none_has_no_mean():
 
     assert (one.n, one.mean, one.interval) == (1, 1.0, None)
     assert (none.n, none.mean, none.interval) == (0, None, None)
+
+
+def test_twenty_scores_have_an_interval_and_equal_ones_a_width():
+    report = evaluate(make_messages(20), scorers=["context_position"], judge=FakeJudge())
+
+    # 3 / 20 of all traces may differ: the rule of three
+    assert report.scores["context_position"].interval == pytest.approx((0.85, 1.0))
 
 
 def test_passed_counts_the_traces_that_reach_the_threshold(recorded):

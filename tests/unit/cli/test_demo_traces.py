@@ -11,7 +11,8 @@ from fakes.clock import FakeClock
 from fakes.stores import FakeTraceStore
 from ragsonde import evaluate
 from ragsonde.api.traces import read_traces
-from ragsonde.cli.demo_traffic import build_demo_message, describe_adding, read_demo_traces
+from ragsonde.cli.demo_traffic import build_demo_message, describe_adding
+from ragsonde.demo.corpus import read_demo_traces
 from ragsonde_schemas.message import TraceMessage
 
 PACKAGED = files("ragsonde") / "demo" / "traces.jsonl"
@@ -42,7 +43,7 @@ def test_every_line_is_a_valid_message_of_the_app_demo(messages):
     [
         (0, "publishing the demo's 60 traces"),
         (17, "17 are stored today already and not scored again, the others are added"),
-        (60, "the demo's 60 traces are stored today already and not scored again; `ragsonde forget"),
+        (60, "the demo's 60 traces are stored today already and not scored again; `ragsonde drop-demo`"),
     ],
 )
 def test_what_is_told_of_the_demo_is_what_will_be_done(stored, told):

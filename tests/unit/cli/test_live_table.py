@@ -1,4 +1,6 @@
 import io
+import re
+from datetime import timedelta
 from itertools import count
 
 import pytest
@@ -36,12 +38,14 @@ def engine():
     ("is_terminal", "look_seconds", "waited"),
     [
         (True, 0, [1, 1, 1, 1]),
-        (True, 3, [1, 30, 30, 30]),
+        (True, 2, [1, 20, 20, 20]),
+        (True, 132, [1, 30, 30, 30]),
         (False, 0, [5, 5, 5, 5]),
-        (False, 3, [5, 30, 30, 30]),
+        (False, 2, [5, 20, 20, 20]),
+        (False, 132, [5, 30, 30, 30]),
     ],
 )
-def test_the_next_look_is_ten_times_as_far_away_as_the_last_one_took(
+def test_the_next_look_is_ten_times_as_far_away_as_the_last_one_took_and_half_a_minute_at_most(
     engine, is_terminal, look_seconds, waited
 ):
     stopping, ticks = Stopping(), count(0, look_seconds)
@@ -53,12 +57,24 @@ def test_the_next_look_is_ten_times_as_far_away_as_the_last_one_took(
     assert "Postgres is away" in console.file.getvalue()
 
 
-def summarise(scorer, mean=0.5, *, judge="lexical"):
+def test_each_look_says_when_it_was_taken_and_an_equal_one_is_not_printed_again(engine):
+    for is_terminal in (True, False):
+        times = iter(NOON + timedelta(seconds=seconds) for seconds in (0, 5, 10))
+        console = Console(file=io.StringIO(), force_terminal=is_terminal)
+        show_live(engine, console, stopping=Stopping(), tell_time=lambda times=times: next(times))
+        # the last one is drawn once more when all is over
+        told = list(dict.fromkeys(re.findall(r"as of ([0-9:]+) UTC", console.file.getvalue())))
+        assert told == (["12:00:00", "12:00:05", "12:00:10"] if is_terminal else ["12:00:00"])
+
+
+def summarise(scorer, mean=0.5, *, judge="lexical", environment="", version="1"):
     unscored = {Cause.CONTEXT_WINDOW_EXCEEDED: 23, Cause.EMPTY_RETRIEVAL: 5}
     return ScoreSummary(
         app="default",
+        environment=environment,
         judge=judge,
         scorer=scorer,
+        version=version,
         n=54,
         mean_raw=mean,
         mean_value=mean,
@@ -103,6 +119,16 @@ def test_at_100_columns_there_is_the_judge_but_no_bar():
 
     assert "judge" in head
     assert "█" not in row
+
+
+def test_what_the_page_tells_apart_has_a_row_of_its_own():
+    _, *rows = draw(
+        160,
+        summarise("context_precision", 0.8, environment="production", version="1:answer"),
+        summarise("context_precision", 0.4, environment="staging", version="1+1f2e3d:query"),
+    )
+    assert rows[0].startswith("default, production   lexical   context_precision:answer ")
+    assert rows[2].startswith("default, staging      lexical   context_precision:query@1f2e3d ")
 
 
 def test_an_instance_is_read_by_its_formula_and_an_unknown_one_not_at_all():

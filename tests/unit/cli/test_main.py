@@ -45,6 +45,54 @@ def test_every_command_takes_a_point_in_time_as_a_span_back_and_as_a_day():
     assert found >= 9
 
 
+def test_a_far_point_in_time_is_refused_by_every_command_that_reads_one():
+    found = 0
+    for name in COMMANDS:
+        command = load_command(name)
+        for parameter in command.params:
+            if not {"--since", "--until", "--before"} & set(parameter.opts):
+                continue
+            for text in ("9999-12-31T23:59", "0001-01-01T00:00+14:00"):
+                try:
+                    value = parameter.process_value(typer.Context(command), text)
+                except InputError:
+                    found += 1
+                else:
+                    assert value == text, (name, parameter.opts)  # it is read later, by the same reader
+    assert found >= 4
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("alerts", "show", "9223372036854775808"),
+        ("alerts", "ack", "9" * 30),
+        ("baseline", "drop", "2147483648", "--reason", "x"),
+    ],
+)
+def test_a_number_that_no_row_can_have_is_bad_input(capsys, words):
+    code, out, err = call(capsys, *words)
+    assert (code, out) == (ExitCode.BAD_INPUT, "")
+    assert "Input should be less than or equal to 2147483647" in err or "to 9223372036854775807" in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("alerts", "list", "--app", "\udcff"),
+        ("evaluate", "\udcff.jsonl"),
+        ("\udcff",),
+        ("forget", "--user", "a\udce9"),
+    ],
+)
+def test_an_argument_that_is_no_text_is_bad_input_everywhere(capsys, words):
+    code, out, err = call(capsys, *words)
+    assert (code, out) == (ExitCode.BAD_INPUT, "")
+    assert re.fullmatch(
+        r"ragsonde: found the argument \S*\\udc[ef][f9]\S*, which is no UTF-8; expected text\n", err
+    )
+
+
 def test_help_costs_less_than_half_a_second_of_cpu_and_imports_nothing_heavy():
     code = (
         "import sys\nfrom ragsonde.cli.main import run\n"
@@ -58,6 +106,33 @@ def test_help_costs_less_than_half_a_second_of_cpu_and_imports_nothing_heavy():
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert "HEAVY []" in ran.stdout
     assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "unneeded"),
+    [
+        (
+            "alerts",
+            ("alembic", "ragsonde.storage.tables", "ragsonde.decoding.table", "kombu", "celery", "litellm"),
+        ),
+        (
+            "baseline",
+            ("alembic", "ragsonde.storage.tables", "ragsonde.decoding.table", "kombu", "celery", "litellm"),
+        ),
+        ("why", ("alembic", "numpy", "kombu", "celery", "litellm")),
+        ("parked", ("alembic", "numpy", "ragsonde.decoding.table", "celery", "litellm")),
+        ("doctor", ("alembic", "numpy", "litellm")),
+    ],
+)
+def test_what_a_command_does_not_need_it_does_not_import(name, unneeded):
+    code = (
+        f"import sys\nfrom ragsonde.cli.main import load_command\nload_command({name!r})\n"
+        f"print('UNNEEDED', [name for name in {unneeded} if name in sys.modules])"
+    )
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ran.stdout == "UNNEEDED []\n"
 
 
 def test_help_lists_every_command_in_the_order_of_the_table(capsys):

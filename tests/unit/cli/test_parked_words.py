@@ -77,13 +77,24 @@ def test_where_it_stands_is_told(fields, state, told):
         ("2w", NOW - timedelta(days=14)),
         ("2026-06-01", datetime(2026, 6, 1, tzinfo=UTC)),
         ("2026-06-01T12:30+02:00", datetime(2026, 6, 1, 10, 30, tzinfo=UTC)),
+        ("9998-12-31T23:59", datetime(9998, 12, 31, 23, 59, tzinfo=UTC)),
+        ("0002-01-01", datetime(2, 1, 1, tzinfo=UTC)),
     ],
 )
 def test_a_moment_is_a_span_back_or_a_time_of_utc(text, moment):
     assert read_moment(text, option="--since", now=NOW) == moment
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "24", "-1h", "2026-13-01", "999999h"])
+OUTSIDE = (
+    "9999-12-31T23:59",
+    "9999-12-31T23:59-14:00",
+    "0001-01-01T00:00+14:00",
+    "0001-12-31",
+)
+"""Days cannot be counted back and forth from there, or they are none of UTC."""
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "24", "-1h", "2026-13-01", "999999h", *OUTSIDE])
 def test_what_is_neither_is_refused_with_what_was_expected(text):
     with pytest.raises(InputError, match=r"--since: found .* expected how long ago"):
         read_moment(text, option="--since", now=NOW)

@@ -8,7 +8,6 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ragsonde.backfill_jobs import LIVE_LIMIT, MOST_SILENT_SECONDS
 from ragsonde.cli.backfill import DEFAULT_RATE
 from ragsonde.cli.backfill_comparison import MOST_PAIRS_A_DAY
 from ragsonde.cli.backfill_start import DEFAULT_DAYS
@@ -16,6 +15,7 @@ from ragsonde.cli.backfill_steering import Action
 from ragsonde.cli.main import load_command
 from ragsonde.exposition.series import MONITOR_SERIES, WORKER_SERIES
 from ragsonde.intake.backfill_feed import count_places
+from ragsonde.monitor.backfill_jobs import LIVE_LIMIT, MOST_SILENT_SECONDS
 from ragsonde.settings.fields import RetentionDays
 from ragsonde.storage.budgets import BACKFILL_SHARE
 

@@ -9,13 +9,13 @@ import typer
 from typer.testing import CliRunner
 
 from ragsonde.cli.main import load_command
+from ragsonde.monitor.upkeep import LOW_BELOW, MOST_DAYS_AT_ONCE, Upkeep, build_text_rule
 from ragsonde.pipeline.waiting import LONGEST_WAIT
 from ragsonde.scoring.formula import Direction
 from ragsonde.scoring.table import FORMULAS, build_scorers
 from ragsonde.settings import read_settings
-from ragsonde.storage.tables import PARTITIONED
+from ragsonde.storage.table_names import PARTITIONED
 from ragsonde.storage.text_keeping import DRAWN_BELOW, StoredTexts
-from ragsonde.upkeep import LOW_BELOW, MOST_DAYS_AT_ONCE, Upkeep, build_text_rule
 
 PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "keep-the-database-small.md").read_text()
 TEXT = " ".join(PAGE.split())
@@ -28,7 +28,7 @@ def test_its_settings_are_accepted(tmp_path):
     file.write_text(block)
     settings = read_settings(file)
     assert (settings.store_text, settings.retention_days.trace_text) == ("worst", 7)
-    assert len(PARTITIONED) == 6
+    assert len(PARTITIONED) == 7
 
 
 @pytest.mark.parametrize(("name", "arguments"), COMMANDS)

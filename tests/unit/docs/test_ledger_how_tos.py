@@ -11,12 +11,12 @@ from typer.testing import CliRunner
 from builders.envelopes import wrap
 from ragsonde.cli.main import load_command
 from ragsonde.cli.parked import MANY
+from ragsonde.decoding.body_names import read_names
 from ragsonde.decoding.table import decode
 from ragsonde.exposition.series import MONITOR_SERIES, WORKER_SERIES
 from ragsonde.intake.deliveries import KEPT_BYTES_OF_OVERSIZE
-from ragsonde.ledger_jobs import CHECKED_SPAN, LedgerChores
+from ragsonde.monitor.ledger_jobs import CHECKED_SPAN, LedgerChores
 from ragsonde.settings.fields import RetentionDays
-from ragsonde.storage.parking_store import list_needles
 from ragsonde_schemas.errors import DecodeError, ParkReason
 from ragsonde_schemas.ledger import MEANINGS, Invariant, MessageEnd
 
@@ -68,7 +68,7 @@ def test_the_message_that_is_put_on_the_queue_to_try_it_is_parked_and_found(monk
     with pytest.raises(DecodeError) as refused:
         decode(wrap(body))
     assert refused.value.reason is ParkReason.INVALID_JSON
-    assert any(needle in body for needle in list_needles("odd-1"))
+    assert "odd-1" in read_names(body).traces
 
 
 def test_their_series_are_exposed():

@@ -9,10 +9,10 @@ import pytest
 import yaml
 
 from fakes.score_events import make_event
-from ragsonde.check_jobs import FEWEST_ANSWERS, MAJORITY
 from ragsonde.cli.check_set import DEFAULT_SIZE
 from ragsonde.cli.main import COMMANDS
 from ragsonde.exposition.series import MONITOR_SERIES, WORKER_SERIES
+from ragsonde.monitor.check_jobs import FEWEST_ANSWERS, MAJORITY
 from ragsonde.sinks.options import ScoreSinkOptions
 from ragsonde.sinks.otlp import build_request
 from ragsonde.sinks.table import build_destinations

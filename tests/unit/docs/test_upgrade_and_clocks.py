@@ -3,11 +3,12 @@
 import re
 from pathlib import Path
 
-from ragsonde.monitor_jobs import MonitorOptions
+from ragsonde.monitor.chores import MonitorOptions
 from ragsonde.pipeline.waiting import LONGEST_WAIT
 from ragsonde.storage.engine import LOCK_TIMEOUT_SECONDS
 from ragsonde.storage.far_times import FARTHEST
-from ragsonde.storage.migrations import PATIENCE_SECONDS, PAUSE_SECONDS, find_migrations
+from ragsonde.storage.migrations import PATIENCE_SECONDS, PAUSE_SECONDS
+from ragsonde.storage.schema_state import find_migrations
 
 DOCS = Path(__file__).parents[3] / "docs"
 UPGRADE = " ".join((DOCS / "how-to" / "upgrade.md").read_text().split())

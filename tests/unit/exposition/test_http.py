@@ -14,6 +14,7 @@ from ragsonde.exposition.http import Response, serve
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import build_routes
 from ragsonde.exposition.series import WORKER_SERIES
+from ragsonde.web.host_names import HostNames
 from ragsonde_schemas.errors import ConfigError, SetupError
 from services.slow_clients import slow_clients
 
@@ -96,6 +97,24 @@ def test_head_answers_without_a_body(server):
     response, body = ask(server, "/metrics", method="HEAD")
     assert (response.status, body) == (200, b"")
     assert int(response.headers["Content-Length"]) > 0
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:9321", "localhost.evil.example"])
+def test_a_web_page_reads_nothing_by_a_name_of_its_own(server, host):
+    response, body = ask(server, "/metrics", Host=host)
+    assert response.status == 421
+    assert b"host_names" in body
+    assert b"ragsonde_in_flight" not in body
+    assert ask(server, "/health/live", Host=host)[0].status == 200
+
+
+def test_with_a_token_any_name_will_do_and_without_one_those_that_are_configured():
+    asked = {"Host": "worker.rag.example:9321", "authorization": "Bearer correct"}
+    routes = {"/metrics": lambda _accept: Response(200, http.PLAIN, b"ok")}
+    named = HostNames(names=("worker.rag.example",))
+    for more in ({"read_token": lambda: "correct"}, {"hosts": named}):
+        with closing(serve("127.0.0.1", 0, routes=routes, **more)) as server:
+            assert ask(server, "/metrics", **asked)[0].status == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/metrics/", "/health", "/../etc/passwd", "//metrics"])
@@ -211,7 +230,7 @@ def test_a_token_that_cannot_be_read_lets_nobody_in():
 
     server = serve("127.0.0.1", 0, routes={"/metrics": fail_route}, read_token=fail)
     try:
-        assert ask(server, "/metrics", authorization="Bearer x")[0].status == 401
+        assert ask(server, "/metrics", authorization="Bearer x")[0].status == 503
     finally:
         server.close()
 

@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragsonde.exposition.labels import clean_label, exemplar_of
-from ragsonde_schemas.stream_labels import judge_label, scorer_label
+from ragsonde.exposition.series.regressions import STREAM_LABELS
+from ragsonde_schemas.score_stream import ScoreStream
+from ragsonde_schemas.stream_labels import judge_label, label_stream, scorer_label
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def test_a_clean_label_can_be_written_on_one_line_of_utf8(value):
         ("  shop ", "shop"),
         ("a\nb\x00c", "a\ufffdb\ufffdc"),
         ("\udc80", "\ufffd"),
-        ("x" * 101, "x" * 100),
+        ("x" * 101, "x" * 91 + "~c675a2e6"),
         ("поиск 検索", "поиск 検索"),
     ],
 )
@@ -67,3 +69,24 @@ def test_an_exemplar_holds_ids_of_up_to_120_characters():
 @pytest.mark.parametrize("trace_id", ["", "a\nb", "a\x00", "\udc80", "a\u2028b"])
 def test_an_id_that_would_break_the_page_is_no_exemplar(trace_id):
     assert exemplar_of(trace_id) is None
+
+
+@pytest.mark.parametrize(("app", "shown"), [("shop", "shop"), ("", "default")])
+def test_a_stream_is_labelled_as_its_scores_are(app, shown):
+    stream = ScoreStream(
+        scorer="context_precision",
+        version="1+1f2e3d:answer",
+        judge="gpt",
+        fingerprint="3fa2c1aabbcc",
+        judge_epoch=2,
+        app=app,
+        environment="prod",
+    )
+    labels = label_stream(stream)
+    assert labels == {
+        "scorer": "context_precision:answer@1f2e3d",
+        "judge": "gpt@3fa2c1.2",
+        "app": shown,
+        "environment": "prod",
+    }
+    assert tuple(labels) == STREAM_LABELS

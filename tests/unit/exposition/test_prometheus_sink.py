@@ -235,8 +235,8 @@ def test_an_admitted_trace_counts_its_evaluations_as_they_are_born(board):
     }
     assert board.read("score_count") == {labelled(scorer="context_position", judge=LEXICAL, **PLACE): 1}
     assert board.read("extraction_total") == {
-        labelled(field="query", rule="native:query"): 1,
-        labelled(field="contexts", rule="native:contexts"): 1,
+        labelled(field="query", rule="native:query", app="shop", environment="production"): 1,
+        labelled(field="contexts", rule="native:contexts", app="shop", environment="production"): 1,
     }
 
 
@@ -336,6 +336,7 @@ def test_insufficient_contexts_are_counted_where_they_were_assessed(board):
         assessment = Assessment(insufficient=insufficient)
         board.sink.on_finished(make_trace(), make_key(), finish(make_score(), assessment=assessment))
     assert board.read("insufficient_total") == {labelled(judge=GPT, **PLACE): 1}
+    assert board.read("assessed_total") == {labelled(judge=GPT, **PLACE): 2}
 
 
 def test_tokens_of_contexts_are_counted_by_their_relevance_and_both_are_there_from_the_first_on(board):

@@ -22,12 +22,15 @@ from ragsonde.exposition.series import (
     JUDGE_SAMPLE_RATE,
     JUDGE_TOKENS,
     LEDGER_EVALUATIONS,
+    MAPPING_FOUND_NOTHING,
     MONITOR_JOB_FAILURES,
     MONITOR_SERIES,
     PARKED,
     QUEUE_MESSAGES,
+    REGRESSION_STATE,
     SCORE,
     SCORE_SQUARES,
+    TRACES,
     UNSCORED,
     WORKER_SERIES,
 )
@@ -134,6 +137,18 @@ def test_exemplars_are_shown_in_openmetrics_and_left_out_of_the_plain_format(ser
     assert b"tttt" not in series.render("text/plain").body
 
 
+def test_the_id_of_an_erased_trace_is_gone_from_the_exemplars_after_a_while():
+    minutes = {"passed": 0.0}
+    series = Series(WORKER_SERIES, known=KNOWN, now=lambda: time.time() + 60 * minutes["passed"])
+    series.observe(SCORE, 0.5, exemplar={"trace_id": "h-1"}, scorer="s", judge="j", **SHOP)
+    shown = {}
+    for minutes["passed"] in (0, 14, 16):
+        body = series.render(OPENMETRICS).body
+        shown[minutes["passed"]] = b'trace_id="h-1"' in body
+        assert b'ragsonde_score_count{app="shop"' in body
+    assert shown == {0: True, 14: True, 16: False}
+
+
 @pytest.mark.parametrize(
     ("accept", "content_type"),
     [
@@ -143,6 +158,16 @@ def test_exemplars_are_shown_in_openmetrics_and_left_out_of_the_plain_format(ser
             "application/openmetrics-text; version=1.0.0; charset=utf-8",
         ),
         ("", "text/plain; version=0.0.4; charset=utf-8"),
+        ("*/*;q=0.1,application/openmetrics-text;q=0", "text/plain; version=0.0.4; charset=utf-8"),
+        ("application/openmetrics-text;q=0.2,text/plain;q=0.5", "text/plain; version=0.0.4; charset=utf-8"),
+        ("application/openmetrics-text;q=0.2,text/*;q=0.5", "text/plain; version=0.0.4; charset=utf-8"),
+        ("application/openmetrics-text;q=x", "text/plain; version=0.0.4; charset=utf-8"),
+        ("application/openmetrics-text;q=nan", "text/plain; version=0.0.4; charset=utf-8"),
+        ("x-application/openmetrics-text", "text/plain; version=0.0.4; charset=utf-8"),
+        (
+            "Application/OpenMetrics-Text; Q=0.5, text/plain;q=0.2, */*;q=0.1",
+            "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        ),
         ("text/html", "text/plain; version=0.0.4; charset=utf-8"),
         ("text/plain;version=1.0.0;escaping=allow-utf-8", "text/plain; version=0.0.4; charset=utf-8"),
     ],
@@ -166,7 +191,8 @@ def test_a_flood_of_names_never_exposes_more_than_the_limit(accept):
         place = {"app": f"a{number}", "environment": f"e{number}", "release": f"r{number}"}
         series.observe(SCORE, 0.5, scorer=f"s{number}", judge=f"j{number}", **place)
         series.add(SCORE_SQUARES, 0.25, scorer=f"s{number}", judge=f"j{number}", **place)
-        series.add(EXTRACTION, field=f"f{number}", rule=f"r{number}")
+        pair = {"app": f"a{number}", "environment": f"e{number}"}
+        series.add(EXTRACTION, field=f"f{number}", rule=f"r{number}", **pair)
         series.add(JUDGE_CALLS, judge=f"j{number}", model=f"m{number}", outcome="ok")
     assert len(series.render(accept).body.splitlines()) <= 2000
     assert value(series, "series_dropped_total") > 0
@@ -188,10 +214,47 @@ def test_dropping_is_logged_once_a_series(caplog):
     caplog.clear()
     with caplog.at_level(logging.WARNING):
         for _ in range(3):
-            series.add(EXTRACTION, field="query", rule="native:query")
+            series.add(MAPPING_FOUND_NOTHING, field="query")
     assert [(record.message, vars(record)["series"]) for record in caplog.records] == [
-        ("series_dropped", "ragsonde_extraction_total")
+        ("series_dropped", "ragsonde_mapping_found_nothing_total")
     ]
+
+
+def test_a_series_of_an_app_and_an_environment_is_named_as_their_traces_are():
+    names = [LabelNames(apps=("shop",), environments=("production",))]
+    series = Series(WORKER_SERIES, limits=Limits(max_apps=1), find_names=lambda: names[0])
+    for app in ("shop", "blog"):
+        pair = {"app": app, "environment": "production"}
+        series.add(TRACES, release="1", **pair)
+        series.add(EXTRACTION, field="query", rule="native:query", **pair)
+    found = samples(series, "extraction_total")
+    assert {(dict(labels)["app"], dict(labels)["environment"]) for labels in found} == {
+        ("shop", "production"),
+        ("other", "production"),
+    }
+
+
+def test_without_room_a_series_of_an_app_and_an_environment_is_other():
+    series = Series(WORKER_SERIES, known=KNOWN, limits=Limits(max_lines=2000))
+    for number in range(19):
+        series.add(EXTRACTION, field="query", rule="r", app=f"a{number}", environment=f"e{number % 5}")
+    found = {
+        (dict(labels)["app"], dict(labels)["environment"]) for labels in samples(series, "extraction_total")
+    }
+    assert ("other", "other") in found
+    assert 1 < len(found) < 19
+    assert sum(samples(series, "extraction_total").values()) == 19
+
+
+def test_an_app_without_a_name_loses_what_is_of_all_its_releases_and_a_release_does_not():
+    series = Series(WORKER_SERIES)
+    before = series._budget.left
+    series.add(EXTRACTION, field="query", rule="r", app="shop", environment="production")
+    series._retire(Place("shop", "production", "1"))
+    assert len(samples(series, "extraction_total")) == 1
+    series._retire(Place("shop", "production", "other"))
+    assert samples(series, "extraction_total") == {}
+    assert series._budget.left == before
 
 
 def test_a_release_without_a_name_loses_its_series_and_its_lines_come_back():
@@ -233,7 +296,7 @@ def test_apps_of_the_monitor_are_those_that_the_deployment_names():
 def test_hostile_label_values_leave_a_page_that_can_be_read(series):
     hostile = 'a"} 1\nragsonde_parked_total{reason="x'
     series.observe(SCORE, 0.5, scorer="s", judge="j", app=hostile, environment="\udc80", release="\\")
-    series.add(EXTRACTION, field="query", rule="\x00\n")
+    series.add(EXTRACTION, field="query", rule="\x00\n", app="a", environment="e")
     for accept, read in (("", read_plain), (OPENMETRICS, read_openmetrics)):
         families = {family.name: family for family in read(series.render(accept).body.decode())}
         apps = {sample.labels["app"] for sample in families["ragsonde_score"].samples}
@@ -281,6 +344,19 @@ def test_shares_that_are_folded_into_one_become_their_mean_not_their_sum():
         if sample.name == "ragsonde_judge_agreement_ratio"
     ]
     assert shares == [0.5, pytest.approx((30 * 1.0 + 10 * 0.2) / 40)]
+
+
+def test_states_that_are_folded_into_one_become_the_greatest():
+    series = Series(MONITOR_SERIES, limits=Limits(max_apps=1))
+    keys = [("precision", "lexical", app, "prod") for app in ("shop", "desk", "news", "wiki")]
+    series.replace(REGRESSION_STATE, dict(zip(keys, (1.0, 0.0, 2.0, 1.0), strict=True)), is_greatest=True)
+    states = [
+        sample.value
+        for family in read_plain(series.render().body.decode())
+        for sample in family.samples
+        if sample.name == "ragsonde_regression_state"
+    ]
+    assert states == [1.0, 2.0]
 
 
 def test_a_snapshot_replaces_all_earlier_label_sets():
@@ -353,3 +429,11 @@ def test_two_thousand_lines_take_at_most_150_ms():
 def test_the_gauge_of_work_in_flight_exists_from_the_start(series):
     series.set(IN_FLIGHT, 0)
     assert value(series, "in_flight") == 0
+
+
+def test_a_process_reads_its_own_values_as_they_are_scraped(series):
+    series.state(CONFIG, hash="a20b")
+    series.set(IN_FLIGHT, 3)
+    assert series.read("in_flight") == {(): 3.0}
+    assert series.read("config_info") == {("a20b",): 1.0}
+    assert series.read("no_such_series") == {}

@@ -27,11 +27,11 @@ PLACES = {
     "private_data.py": series.WORKER_SERIES,
     "cli/receiver.py": series.RECEIVER_SERIES,
     "cli/monitor.py": series.MONITOR_SERIES,
-    "monitor.py": series.MONITOR_SERIES,
     **{
-        f"{name}_jobs.py": series.MONITOR_SERIES
-        for name in ("monitor", "judge", "check", "backfill", "ledger")
+        f"monitor/{name}.py": series.MONITOR_SERIES
+        for name in ("loop", "chores", "judge_jobs", "check_jobs", "backfill_jobs", "ledger_jobs")
     },
+    **{f"watching/{name}.py": series.MONITOR_SERIES for name in ("block_jobs", "gauge_jobs", "notice_jobs")},
 }
 
 

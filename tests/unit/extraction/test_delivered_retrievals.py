@@ -133,6 +133,6 @@ def test_many_retrievals_that_were_filtered_take_no_longer_than_their_number_ask
         for number in range(2, 30_002, 2)
         for step in (retriever(number, end=number * 10 + 9), reranker(number + 1, "a", parent=number, end=0))
     ]
-    started = time.perf_counter()
+    started = time.process_time()
     assert find(*steps).contexts == ()
-    assert time.perf_counter() - started < 4
+    assert time.process_time() - started < 4

@@ -94,10 +94,10 @@ def test_the_time_inside_an_id_replaces_a_missing_one():
 
 def test_labels_and_names_are_stripped_and_cut_with_a_warning():
     trace = trace_of(app=f" {'a' * 300}", release=" 1 ", environment=" ", session_id="s" * 600, user_id=" ")
-    assert (trace.app, trace.release, trace.environment) == ("a" * 200, "1", "")
+    assert (trace.app, trace.release, trace.environment) == ("a" * 91 + "~9835fa6b", "1", "")
     assert (trace.session_id, trace.user_id) == ("s" * 512, None)
     assert trace.extraction.warnings == (
-        "app: found 300 characters, cut to 200",
+        "app: found 300 characters, cut to 100 with a digest",
         "session_id: found 600 characters, cut to 512",
     )
 

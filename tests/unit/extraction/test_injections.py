@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from builders.injections import CORPUS, PLACES, plant
 from ragsonde.api.traces import read_traces
-from ragsonde.cli.demo_traffic import read_demo_traces
+from ragsonde.demo.corpus import read_demo_traces
 from ragsonde.extraction.injections import find_injections, find_kinds
 from ragsonde.extraction.report import describe_trace
 from ragsonde_schemas.trace import InjectionKind

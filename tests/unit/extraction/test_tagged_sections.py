@@ -69,6 +69,6 @@ def test_what_begins_with_the_word_tags_on_a_line_of_its_own_tag_is_no_sentence_
     ],
 )
 def test_many_tags_take_no_longer_than_their_number_asks(text):
-    started = time.perf_counter()
+    started = time.process_time()
     find(text)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -25,6 +26,7 @@ from services.grafana import (
     FOLDER,
     NAMES,
     list_asked,
+    list_marks,
     list_panels,
     list_variables_of,
     read_dashboard,
@@ -34,8 +36,8 @@ DECLARED = {declaration.full_name: declaration for declaration in (*WORKER_SERIE
 PARTS = re.compile(r"^(ragsonde_\w+?)(_bucket|_count|_sum)?$")
 SELECTED = re.compile(r"(ragsonde_\w+)(?:\{([^}]*)\})?")
 # ids of Grafana, which takes any other text for a unit of its own
-UNITS = {"none", "short", "percentunit", "s", "cpm", "currencyUSD"}
-BEYOND_THE_SDK = {"titleFormat", "step"}
+UNITS = {"none", "short", "percentunit", "s", "d", "cpm", "currencyUSD"}
+BEYOND_THE_SDK = {"titleFormat", "step", "target"}
 BOARDS = {name: read_dashboard(name) for name in NAMES}
 PANELS = [
     pytest.param(panel, id=f"{name}-{panel['id']}")
@@ -48,7 +50,7 @@ plugins.register_default_plugins()
 
 def list_expressions(board):
     yield from (asked.expression for asked in list_asked(board) if asked.expression)
-    yield from (mark["expr"] for mark in board["annotations"]["list"])
+    yield from (mark.expression for mark in list_marks(board) if mark.expression)
     for variable in board["templating"]["list"]:
         if variable["type"] == "query":
             yield re.fullmatch(r"label_values\((.+), \w+\)", variable["query"]["query"])[1]
@@ -67,12 +69,27 @@ def test_committed_files_are_what_the_code_writes():
 
 
 def test_the_program_writes_them_with_another_address_of_the_page(tmp_path):
-    command = [sys.executable, "-m", "dashboards", str(tmp_path), "--page", "https://rag.example/"]
+    folder = tmp_path / "made" / "here"
+    command = [sys.executable, "-m", "dashboards", str(folder), "--page", "https://rag.example/"]
     result = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=True)
-    assert result.stdout.splitlines() == [f"wrote {tmp_path / f'{name}.json'}" for name in NAMES]
+    assert result.stdout.splitlines() == [f"wrote {folder / f'{name}.json'}" for name in NAMES]
     for name in NAMES:
-        written = (tmp_path / f"{name}.json").read_text()
+        written = (folder / f"{name}.json").read_text()
         assert written == (FOLDER / f"{name}.json").read_text().replace(DEFAULT_PAGE, "https://rag.example")
+
+
+def test_the_committed_files_are_not_written_with_an_address_of_somebodys_own(tmp_path):
+    copied = tmp_path / "grafana"
+    shutil.copytree(FOLDER / "dashboards", copied / "dashboards")
+    shutil.copytree(FOLDER.parent / "prometheus" / "rules", tmp_path / "prometheus" / "rules")
+    command = [sys.executable, "-m", "dashboards", "--page", "https://rag.example"]
+    refused = subprocess.run(command, cwd=copied, capture_output=True, text=True, check=False)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "FOLDER --page https://rag.example" in refused.stderr
+    assert list(copied.glob("*.json")) == []
+    subprocess.run(command[:3], cwd=copied, capture_output=True, check=True)
+    for name in NAMES:
+        assert (copied / f"{name}.json").read_text() == (FOLDER / f"{name}.json").read_text()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -80,7 +97,7 @@ def test_the_sdk_reads_back_what_is_written(name):
     known = json.loads(json.dumps(BOARDS[name]))
     for mark in known["annotations"]["list"]:
         for key in BEYOND_THE_SDK:
-            del mark[key]
+            mark.pop(key, None)
     assert json.loads(json.dumps(Dashboard.from_json(known), cls=JSONEncoder)) == known
 
 
@@ -102,7 +119,7 @@ def test_each_panel_says_what_it_shows_and_what_to_do(panel):
 @pytest.mark.parametrize("panel", PANELS)
 def test_the_commands_that_it_sends_people_to_are_some(panel):
     commands = re.findall(r"`(?:ragsonde )?([a-z-]+)[^`]*`", panel["description"])
-    words = {"recorded", "sample"}  # a kind of judge, a setting
+    words = {"recorded", "sample", "regression"}  # a kind of judge, settings
     assert set(commands) <= {*COMMANDS, *words}
 
 
@@ -159,6 +176,13 @@ def test_the_worst_traces_lead_to_the_page():
     )
     assert link["url"] == "${page}/traces/${__data.fields.trace_id}"
     assert "SELECT s.trace_id," in panel["targets"][0]["rawSql"]
+
+
+def test_falls_that_were_told_lead_to_their_alerts():
+    (mark,) = (mark for mark in list_marks(BOARDS["quality"]) if mark.statement)
+    assert mark.panel["datasource"]["uid"] == "${postgres}"
+    assert mark.panel["target"]["datasource"] == mark.panel["datasource"]
+    assert "${page}/falls/' || a.id" in mark.statement
 
 
 def test_provisioned_datasources_are_of_the_types_that_the_dashboards_ask():

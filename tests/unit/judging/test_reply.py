@@ -87,10 +87,10 @@ def test_tags_that_hold_no_reasoning_are_text():
 )
 def test_reasoning_is_passed_over_in_linear_time(piece):
     text = (piece * LONGEST_REPLY)[:LONGEST_REPLY]
-    begun = time.monotonic()
+    begun = time.process_time()
     with pytest.raises(UnreadableReplyError):
         parse_reply(text)
-    assert time.monotonic() - begun < 1
+    assert time.process_time() - begun < 1
 
 
 @pytest.mark.parametrize(

@@ -2,75 +2,69 @@
 
 from datetime import timedelta
 
-from fakes.watching import NOON, make_activity, make_ledger, make_place, make_summary
-from ragsonde.page.overview import describe_state, list_cards, list_places, list_spending, list_states
-from ragsonde.scoring.table import build_scorers
-from ragsonde_schemas.errors import Cause
-from ragsonde_schemas.evaluation import EvaluationState
+import pytest
+
+from fakes.watching import NOON, SHOP, make_activity, make_counts, make_overview, make_place
+from ragsonde.page.overview import (
+    choose_place,
+    describe_state,
+    list_places,
+    list_spending,
+    view_ledger,
+)
 from ragsonde_schemas.spending import Limit, Period, Spent
-from ragsonde_schemas.watched import Spending
-
-SCORERS = {scorer.instance: scorer for scorer in build_scorers({"context_position": {"scale": 10}})}
+from ragsonde_schemas.watched import LedgerSummary, Spending
 
 
-def make_card(scorers=SCORERS, **changes):
-    (card,) = list_cards(make_place(scorers=(make_summary(**changes),)), scorers)
-    return card
+def describe(*judges, **activity):
+    return describe_state(make_place(make_activity(**activity), judges=judges), now=NOON)
 
 
-def test_a_mean_is_shown_on_the_scale_with_its_interval_and_band():
-    card = make_card()
-    assert (card.name, card.value, card.interval) == ("position", "6.00", "5.02 to 6.98")
-    assert (card.band, card.tone) == ("mixed", "fair")  # .4 to .7 of raw
-
-
-def test_who_has_no_score_has_no_figure():
-    card = make_card(n=0, mean=None, deviation=None, unscored={Cause.EMPTY_RETRIEVAL: 3})
-    assert (card.value, card.interval, card.band) == ("", "", "")
-    assert card.unscored == (("empty_retrieval", 3),)
-
-
-def test_the_commonest_cause_comes_first():
-    card = make_card(unscored={Cause.NO_CONTEXT: 1, Cause.EMPTY_RETRIEVAL: 5})
-    assert card.unscored == (("empty_retrieval", 5), ("no_context", 1))
-
-
-def test_a_scorer_that_is_configured_no_more_is_shown_all_the_same():
-    card = make_card(scorers={})
-    assert (card.name, card.value, card.band) == ("context_position", "0.60", "")
-
-
-def test_a_scorer_without_a_better_way_has_no_band():
-    scorers = {scorer.instance: scorer for scorer in build_scorers({"essential_context": None})}
-    card = make_card(scorers=scorers, instance="essential_context")
-    assert (card.value, card.band) == ("0.60", "")
-
-
-def test_the_share_below_the_threshold():
-    assert make_card(below=9).below == "25 %"
-    assert make_card(below=None).below == ""
-
-
-def test_one_sentence_says_how_it_stands():
-    ledger = make_ledger(revisions=50, judges={"lexical": {"scored": 45}, "gpt": {"scored": 2}})
-    sentence = describe_state(make_place(waiting=7), ledger, now=NOON)
-    assert sentence == (
-        "40 traces in the last 24 hours, 90 % of the app's scored; last trace 12 s ago, 7 waiting."
+def test_one_sentence_says_how_it_stands_with_a_clause_for_each_judge():
+    free = make_counts(states={"scored": 38, "not_evaluable": 2})
+    paid = make_counts("gpt", states={"failed": 4, "sampled_out": 30, "shed": 5, "waiting": 1})
+    assert describe(free, paid) == (
+        "40 traces in the last 24 hours, the last 12 s ago. lexical looked at 40 and scored 95\u00a0% of "
+        "them; gpt looked at 4 and scored 0\u00a0% of them (1 waits, 30 outside its "
+        "sample, 5 left out for its budget)."
     )
 
 
+def test_a_judge_that_looked_at_nothing_has_no_share():
+    assert describe(make_counts("gpt", states={"waiting": 2})).endswith("gpt looked at 0 (2 wait).")
+
+
+def test_traces_without_a_judge_are_said():
+    assert describe(traces=1) == "1 trace in the last 24 hours, the last 12 s ago. No judge looked at them."
+
+
 def test_places_are_listed_with_the_shown_one_marked():
-    shown, other = make_activity(), make_activity("help", last_admitted_at=NOON - timedelta(hours=3))
-    lines = list_places([shown, other], shown=shown, now=NOON)
-    assert [(line.name, line.age, line.is_shown) for line in lines] == [
-        ("shop, production", "12 s ago", True),
-        ("help, production", "3 h ago", False),
+    other = make_activity("help", last_at=NOON - timedelta(hours=3))
+    lines = list_places(make_overview(make_place(), make_place(other)), shown=SHOP)
+    assert [(line.name, line.age, line.is_shown, line.link) for line in lines] == [
+        ("shop, production", "12 s ago", True, "/?app=shop&environment=production"),
+        ("help, production", "3 h ago", False, "/?app=help&environment=production"),
     ]
 
 
-def test_only_states_that_occur_have_a_column():
-    ledger = make_ledger(judges={"lexical": {"scored": 1, "failed": 0}, "gpt": {"shed": 2}})
-    assert list_states(ledger) == (EvaluationState.SCORED, EvaluationState.SHED)
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [({}, "shop"), ({"environment": "staging"}, "help"), ({"environment": "nowhere"}, None)],
+)
+def test_the_busiest_that_fits_is_chosen_and_none_where_none_does(arguments, expected):
+    overview = make_overview(make_place(), make_place(make_activity("help", "staging")))
+    chosen = choose_place(overview, arguments, app=None)
+    assert (chosen and chosen.activity.place.app) == expected
+    assert choose_place(overview, {}, app="payments") is None
+
+
+def test_only_states_that_occur_have_a_column_and_numbers_lead_to_their_traces():
+    judges = (make_counts(states={"scored": 1, "failed": 0}), make_counts("gpt", states={"shed": 2}))
+    view = view_ledger(LedgerSummary(revisions=3, judges=judges), place=SHOP)
+    assert view.states == ("scored", "shed")
+    assert [[cell.words for cell in line.cells] for line in view.lines] == [["1", "0"], ["0", "2"]]
+    assert view.lines[1].cells[1].link == "/traces?app=shop&environment=production&judge=gpt&state=shed"
+    assert view.lines[1].cells[0].link == ""
 
 
 def test_spending_is_told_for_each_limit():

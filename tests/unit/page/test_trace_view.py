@@ -16,6 +16,7 @@ from ragsonde.scoring.table import build_scorers
 from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.evaluation import EvaluationState
 from ragsonde_schemas.history import TraceHistory
+from ragsonde_schemas.score import Score
 
 HOSTILE = "</p><script>alert(1)</script>"
 SCORERS = {scorer.instance: scorer for scorer in build_scorers(None)}
@@ -45,8 +46,32 @@ def test_scores_are_shown_with_their_bands():
     trace = make_trace()
     (evaluation,) = view(tell(trace, evaluate(trace))).evaluations
     precision = next(line for line in evaluation.outcomes if line.scorer == "context_precision")
-    assert (precision.value, precision.reads_as) == ("1", "excellent")
+    assert (precision.value, precision.reads_as) == ("1.00", "excellent")
     assert "names the battery" not in precision.reason  # it stands beside the context
+
+
+def test_beside_a_low_score_stands_what_to_try():
+    trace = make_trace()
+    evaluation = evaluate(trace)
+    (shown,) = view(tell(trace, evaluation)).evaluations
+    tried = {line.scorer: [one.action for one in line.remedies] for line in shown.outcomes}
+    assert tried["context_precision"] == []  # it is 1
+    assert "filter by retrieval score before ranking" in tried["context_relevance"]  # it is 0.28, poor
+    page = show(tell(trace, evaluation))
+    assert "filter by retrieval score before ranking" in page
+    assert "current_score" not in page
+
+
+def test_a_score_below_its_threshold_is_low_whatever_its_band():
+    trace = make_trace()
+    evaluation = evaluate(trace)
+    failed = tuple(
+        one.model_copy(update={"passed": False}) if isinstance(one, Score) else one
+        for one in evaluation.outcomes
+    )
+    (shown,) = view(tell(trace, evaluate(trace, outcomes=failed))).evaluations
+    assert all(line.remedies for line in shown.outcomes if line.scorer == "context_precision")
+    assert sum("below its threshold" in line.reads_as for line in shown.outcomes) == len(shown.outcomes)
 
 
 def test_scores_that_do_not_count_stand_apart_with_their_version():
@@ -54,7 +79,7 @@ def test_scores_that_do_not_count_stand_apart_with_their_version():
     evaluation = evaluate(trace)
     old = evaluation.outcomes[0].model_copy(update={"version": "9+abcdef"})
     page = show(tell(trace, evaluate(trace, hidden=(old,))))
-    assert f"Not shown, and counted nowhere: {old.scorer} {old.value:g} of version 9+abcdef." in page
+    assert f"Not shown, and counted nowhere: {old.scorer} {old.value:.2f} of version 9+abcdef." in page
     assert "Not shown" not in show(tell(trace, evaluation))
 
 
@@ -62,7 +87,7 @@ def test_why_the_contexts_do_not_suffice_is_said():
     trace = make_trace()
     said = VERDICTS.model_copy(update={"insufficient": True, "essential": (), "reason": "none holds enough"})
     page = show(tell(trace, evaluate(trace, assessment=said)))
-    assert "The contexts do not suffice to answer: none holds enough." in page
+    assert "The contexts do not suffice to answer: <bdi>none holds enough</bdi>." in page
 
 
 def test_what_was_not_scored_has_no_value_but_a_cause():
@@ -110,9 +135,22 @@ def test_older_revisions_are_named():
     trace = make_trace()
     old = tell(trace, evaluate(trace)).revisions[0]
     new = old.model_copy(update={"revision": 2, "admitted_at": NOON + timedelta(minutes=1)})
-    record = view(TraceHistory(trace_id=trace.trace_id, revisions=(old, new), parked=()))
-    assert record.older == (f"revision 1, stored {NOON:%Y-%m-%d %H:%M:%S} UTC: counts no more",)
+    history = TraceHistory(trace_id=trace.trace_id, revisions=(old, new), parked=())
+    record = view(history)
+    (older,) = record.older
+    assert older.words == f"revision 1, stored {NOON:%Y-%m-%d %H:%M:%S} UTC: counts no more"
     assert "revision 2" in record.times
+    precision = next(line for _, line in older.outcomes if line.scorer == "context_precision")
+    assert (precision.value, precision.reads_as) == ("1.00", "excellent")
+    assert "Older revision 1" in show(history)
+
+
+def test_an_older_revision_without_scores_is_named():
+    trace = make_trace()
+    old = tell(trace, evaluate(trace, outcomes=())).revisions[0]
+    new = old.model_copy(update={"revision": 2})
+    page = show(TraceHistory(trace_id=trace.trace_id, revisions=(old, new), parked=()))
+    assert "It had no scores." in page
 
 
 def test_hostile_text_is_shown_as_text():

@@ -174,3 +174,17 @@ def test_with_the_token_a_page_may():
 
 def test_an_answer_to_head_has_no_body():
     assert make_gate().find_refusal(get("/nothing", method="HEAD")).body == b""
+
+
+@pytest.mark.parametrize(
+    ("head", "token", "status"),
+    [
+        (get("/metrics", host="evil.example"), None, 421),
+        (get("/metrics", host="evil.example", authorization="Bearer t"), "t", None),
+        (get("/metrics", host="localhost:4318"), None, None),
+        (get("/health/live", host="evil.example"), None, None),
+        (post(headers={**EXPORT, "host": "receiver.example"}), None, None),
+    ],
+)
+def test_without_a_token_pages_are_read_under_our_names_only(head, token, status):
+    assert find_status(head, token=token) == status

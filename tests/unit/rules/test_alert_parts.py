@@ -14,6 +14,8 @@ from ragsonde.cli.main import COMMANDS, load_command
 from ragsonde.exposition.declaration import Kind
 from ragsonde.exposition.series import MONITOR_SERIES, RECEIVER_SERIES, WORKER_SERIES
 from ragsonde.page.alerts import ALERTS as EXPLAINED
+from ragsonde.scoring.formula import Direction
+from ragsonde.scoring.table import FORMULAS
 
 ROOT = Path(__file__).parents[3]
 RUNBOOKS = ROOT / "docs" / "runbooks"
@@ -28,10 +30,13 @@ PLACED = {
     "RagsondeNoContextShareUp",
     "RagsondeNoTraces",
     "RagsondeCoverageDrop",
+    "RagsondeExtractionChanged",
+    "RagsondeRegression",
+    "RagsondeRegressionSuspected",
+    "RagsondeRegressionFallback",
 }
 EVERYWHERE = {
     "RagsondeMonitorStale",
-    "RagsondeExtractionChanged",
     "RagsondeJudgeDown",
     "RagsondeJudgePaused",
     "RagsondeJudgeErrors",
@@ -154,6 +159,22 @@ def test_every_recorded_series_that_is_read_is_recorded_and_every_threshold_is_r
     assert read <= recorded
     assert {rule.name for rule in RULES if rule.group == THRESHOLDS} <= read
     assert len(recorded) == sum(not rule.is_alert for rule in RULES)
+
+
+def test_the_coarse_rule_leaves_out_scorers_that_are_good_near_a_target():
+    (left_out,) = re.findall(r'scorer!~"([^"]+)"', ALERTS["RagsondeRegressionFallback"]["expr"])
+    for formula in FORMULAS:
+        for label in (formula.id, f"{formula.id}:answer", f"{formula.id}@0123ab"):
+            is_left_out = re.fullmatch(left_out, label) is not None
+            assert is_left_out is (formula.direction is Direction.TARGET), label
+
+
+def test_a_suspected_fall_is_told_in_the_words_of_a_certain_one():
+    certain, suspected = (
+        ALERTS[name]["annotations"]["description"].split("sort_desc", 1)[1]
+        for name in ("RagsondeRegression", "RagsondeRegressionSuspected")
+    )
+    assert suspected == certain.replace("} == 2))", "} == 1))")
 
 
 def test_every_runbook_belongs_to_an_alert_and_every_alert_has_one():

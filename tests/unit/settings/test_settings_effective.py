@@ -58,6 +58,8 @@ OF_ONE_PROCESS = {
     "data_dir": "elsewhere",
     "database_url_file": "database",
     "host": "localhost",
+    "host_names": "rag.example",
+    "series": '{"apps": ["shop"]}',
     "insecure": "true",
     "links": '{"trace": "https://traces.example/{trace_id}"}',
     "log_format": "json",
@@ -81,10 +83,12 @@ OF_THE_DEPLOYMENT = {
     "judges": json.dumps([GPT]),
     "max_body_bytes": "1000",
     "queues": "other",
+    "regression": '{"smallest_drop": 0.05}',
     "redaction": '{"patterns": ["email"]}',
     "retention_days": '{"judge_reply": 1}',
     "scorers": '{"context_position": {}}',
     "store_text": "none",
+    "stratum_tags": "billing,returns",
     "user_id_names": "app.customer",
 }
 

@@ -52,6 +52,7 @@ def test_without_file_and_environment_the_defaults_of_the_design_hold():
         "assessment": 90,
         "judge_reply": 7,
         "score": 90,
+        "score_block": 90,
         "parked_message": 30,
         "span": 1,
     }

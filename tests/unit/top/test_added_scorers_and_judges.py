@@ -12,7 +12,8 @@ from ragsonde.judging.options import JudgeOptions
 from ragsonde.judging.table import build_judge, build_judges
 from ragsonde.pipeline.assignments import Assignment
 from ragsonde.pipeline.evaluate_trace import ingest
-from ragsonde.plugins import list_judge_kinds, load_formulas, load_judge_kinds
+from ragsonde.plugins.formulas import load_formulas
+from ragsonde.plugins.judges import list_judge_kinds, load_judge_kinds
 from ragsonde.scoring.table import FORMULAS, build_scorers
 from ragsonde.settings import read_settings
 from ragsonde_schemas.errors import ConfigError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.score_events import make_event
-from ragsonde.plugins import load_sink_kinds
+from ragsonde.plugins.sinks import load_sink_kinds
 from ragsonde.sinks.options import ScoreSinkOptions
 from ragsonde.sinks.table import build_destinations
 from ragsonde_schemas.errors import ConfigError

@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "deploy" / "tools" / "audit.py"
+sys.path.insert(0, str(SCRIPT.parent))  # as Python does for a program
 AUDIT = runpy.run_path(str(SCRIPT), run_name="audit")
 HASH = "    --hash=sha256:" + "0" * 64
 
@@ -41,6 +42,56 @@ def test_what_is_not_pinned_not_hashed_or_names_an_address_is_told(line):
     pins, problems = AUDIT["read_lock"](line, where="x.lock")
     assert (pins, len(problems)) == ([], 1)
     assert problems[0].startswith("x.lock: found")
+
+
+LISTED = ("jinja2", "certifi")
+HEAD = "# Third-party material\n\n<!-- packages: written by `deploy/tools/audit.py --write-licences` -->\n"
+TAIL = "<!-- end of packages -->\nThe end.\n"
+
+
+def test_the_list_of_licences_is_written_anew_between_its_marks():
+    text = AUDIT["renew_list"](HEAD + "| `old` | MIT | |\n" + TAIL, LISTED)
+    assert text.startswith(HEAD)
+    assert text.endswith(TAIL)
+    rows = [line for line in text.splitlines() if line.startswith("| `")]
+    assert rows == [
+        "| `certifi` | MPL-2.0 | MPL-2.0 goes by file: its list of certificates is used as it is |",
+        "| `jinja2` | BSD |  |",
+    ]
+    assert AUDIT["check_list"](text, LISTED) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ((*LISTED, "kombu"), "| `kombu` | BSD-3-Clause |  | is missing"),
+        (LISTED[:1], "is not in the lock, or not so"),
+    ],
+)
+def test_a_list_that_lacks_a_package_or_has_one_too_many_is_told(names, told):
+    (problem,) = AUDIT["check_list"](AUDIT["renew_list"](HEAD + TAIL, LISTED), names)
+    assert told in problem
+
+
+def test_a_licence_that_is_written_otherwise_is_told():
+    text = AUDIT["renew_list"](HEAD + TAIL, LISTED).replace("| BSD |", "| MIT |")
+    assert len(AUDIT["check_list"](text, LISTED)) == 2
+
+
+def test_every_package_of_the_lock_is_in_the_list():
+    pins, _ = AUDIT["read_lock"]((ROOT / "requirements/run.lock").read_text(), where="run.lock")
+    text = (ROOT / "THIRD_PARTY.md").read_text("utf-8")
+    assert AUDIT["check_list"](text, [pin.name for pin in pins]) == []
+    assert len(pins) > 90
+
+
+def test_what_is_not_installed_needs_a_marker_and_a_licence_that_is_named():
+    pin = type(AUDIT["read_lock"](f"a==1 \\\n{HASH}\n", where="x")[0][0])
+    check = AUDIT["_check_installed"]
+    assert check(pin("colorama", "0.4.6", "sys_platform == 'win32'")) == []
+    assert "name its licence" in check(pin("nowhere", "1", "sys_platform == 'win32'"))[0]
+    assert "not installed" in check(pin("nowhere", "1", ""))[0]
+    assert "expected 0" in check(pin("jinja2", "0", ""))[0]
 
 
 VULNERABLE = {"name": "a", "version": "1", "vulns": [{"id": "CVE-1", "fix_versions": ["2"]}]}

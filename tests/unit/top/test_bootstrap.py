@@ -45,7 +45,7 @@ def test_the_rules_of_any_configuration_are_named_in_the_series(caplog):
     series = build_worker_series(settings, scorers=(), judges={}, version="0")
 
     for path in paths:
-        series.add(EXTRACTION, field="query", rule=f"mapping:{path}")
+        series.add(EXTRACTION, field="query", rule=f"mapping:{path}", app="", environment="")
 
     assert caplog.records == []
     assert b'rule="mapping:metadata.p399"' in series.render().body

@@ -1,15 +1,19 @@
-"""Which values are named: the first apps and environments, the busiest releases and the stable one before."""
+"""Which values are named: the busiest apps, environments and releases, and the stable release before."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.clock import NOON
-from ragsonde.label_naming import IDLE, choose_names
+from ragsonde.label_naming import IDLE, NOTHING_WANTED, WantedNames, choose_names
 from ragsonde_schemas.label_names import LabelActivity, NamedLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MINUTE = timedelta(minutes=1)
 
@@ -28,13 +32,16 @@ def came(
 class Naming:
     """What is named, minute by minute."""
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: WantedNames = NOTHING_WANTED) -> None:
         self.now = NOON
+        self.wanted = wanted
         self.names = choose_names((), (), now=NOON)
 
-    def pass_minute(self, *activity: LabelActivity, after: timedelta = MINUTE) -> None:
+    def pass_minute(
+        self, *activity: LabelActivity, day: Sequence[LabelActivity] = (), after: timedelta = MINUTE
+    ) -> None:
         self.now += after
-        self.names = choose_names(self.names.values, activity, now=self.now)
+        self.names = choose_names(self.names.values, activity, day=day, wanted=self.wanted, now=self.now)
 
     def of(self, label: NamedLabel) -> list[str]:
         return [one.value for one in self.names.values if one.label is label]
@@ -44,7 +51,7 @@ class Naming:
         return set(self.of(NamedLabel.RELEASE))
 
 
-def test_the_first_twenty_apps_and_five_environments_are_named_in_the_order_they_came():
+def test_the_busiest_twenty_apps_and_five_environments_are_named_in_the_order_they_came():
     naming = Naming()
     naming.pass_minute(
         *(
@@ -52,16 +59,46 @@ def test_the_first_twenty_apps_and_five_environments_are_named_in_the_order_they
             for number in range(25)
         )
     )
-    assert naming.of(NamedLabel.APP) == [f"a{number}" for number in range(20)]
-    assert naming.of(NamedLabel.ENVIRONMENT) == ["e0", "e1", "e2", "e3", "e4"]
+    assert naming.of(NamedLabel.APP) == [f"a{number}" for number in range(5, 25)]
+    assert naming.of(NamedLabel.ENVIRONMENT) == ["e0", "e1", "e2", "e3", "e6"]
     assert naming.names.folded == {"app": 5, "environment": 2, "release": 0}
 
 
-def test_an_app_keeps_its_name_however_many_come_after_it():
+def test_of_apps_that_come_alike_those_that_came_first_are_named():
     naming = Naming()
-    naming.pass_minute(came(app="first", traces=1))
-    naming.pass_minute(*(came(app=f"a{number}", traces=1000) for number in range(30)))
-    assert naming.of(NamedLabel.APP)[0] == "first"
+    naming.pass_minute(*(came(app=f"a{number:02}", at=NOON + number * MINUTE) for number in range(25)))
+    assert naming.of(NamedLabel.APP) == [f"a{number:02}" for number in range(20)]
+
+
+def test_names_that_were_sent_once_keep_no_app_from_its_own():
+    naming = Naming()
+    naming.pass_minute(*(came(app=f"junk{number}", traces=1) for number in range(20)))
+    naming.pass_minute(came(app="shop", traces=3), came(app="junk20", traces=1))
+    assert "shop" in naming.of(NamedLabel.APP)
+    assert "junk20" not in naming.of(NamedLabel.APP), "one more of its kind takes nobody's name"
+    for number in range(20):
+        naming.pass_minute(*(came(app=f"app{earlier}", traces=50) for earlier in range(number + 1)))
+    assert set(naming.of(NamedLabel.APP)) == {f"app{number}" for number in range(20)}
+
+
+def test_a_name_changes_hands_only_for_more_than_twice_the_traces_of_a_day():
+    naming = Naming()
+    day = [came(app=f"a{number}", traces=100) for number in range(20)]
+    naming.pass_minute(day=day)
+    for traces, is_named in ((101, False), (200, False), (201, True)):
+        naming.pass_minute(came(app="new", traces=5), day=[*day, came(app="new", traces=traces)])
+        assert ("new" in naming.of(NamedLabel.APP)) == is_named, traces
+    lost = next(one.app for one in day if one.app not in naming.of(NamedLabel.APP))
+    naming.pass_minute(day=[*day, came(app="new", traces=201)])
+    assert lost not in naming.of(NamedLabel.APP), "nor does it go back for less"
+
+
+def test_what_the_settings_name_is_named_whatever_comes():
+    naming = Naming(WantedNames(apps=("quiet", ""), environments=("staging",)))
+    naming.pass_minute(*(came(app=f"a{number}", environment=f"e{number}") for number in range(30)))
+    naming.pass_minute(*(came(app=f"b{number}", traces=10**6) for number in range(30)), after=2 * IDLE)
+    assert {"quiet", ""} <= set(naming.of(NamedLabel.APP))
+    assert "staging" in naming.of(NamedLabel.ENVIRONMENT)
     assert len(naming.of(NamedLabel.APP)) == 20
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from builders.envelopes import wrap
 from ragsonde.decoding.table import decode
-from ragsonde.plugins import load_formats
+from ragsonde.plugins.formats import load_formats
 from ragsonde_schemas.errors import ConfigError
 
 OWN = """

@@ -18,7 +18,8 @@ from ragsonde.api.traces import Item, read_items
 from ragsonde.judging.options import JudgeKind, JudgeOptions
 from ragsonde.judging.table import build_judge
 from ragsonde.pipeline.judging import fail_evaluation, judge_and_score
-from ragsonde.plugins import list_judge_kinds, load_formulas, load_judge_kinds
+from ragsonde.plugins.formulas import load_formulas
+from ragsonde.plugins.judges import list_judge_kinds, load_judge_kinds
 from ragsonde.scoring.scorer import Scorer
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.origin import join_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from ragsonde.api.student import find_t
+from ragsonde.scoring.student import find_t
 
 
 class Summary(NamedTuple):

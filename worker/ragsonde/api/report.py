@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
-from ragsonde.api.student import find_interval
+from ragsonde.scoring.student import find_interval
 from ragsonde_schemas.score import Score
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ragsonde.api.student import Interval
     from ragsonde.scoring.scorer import Scorer
+    from ragsonde.scoring.student import Interval
     from ragsonde_schemas.evaluation import EvaluationResult
     from ragsonde_schemas.judge_call import JudgeCall
     from ragsonde_schemas.score import Outcome
@@ -76,7 +76,7 @@ class ScoreSummary:
         scorer: the instance's name.
         display_name: the formula's, for people.
         mean: of the raw scores, None where there is none.
-        interval: 95 % interval of the mean, see `student.METHOD`; None below two scores.
+        interval: 95 % interval of the mean, see `student.METHOD`; None where it says that there is none.
         n: how many traces have a number.
         unscored: how many have none, by cause.
         threshold: of the instance; passed: how many reached it. None without a threshold.
@@ -172,7 +172,7 @@ def _summarise_one(items: Sequence[ItemResult], *, scorer: Scorer) -> ScoreSumma
         scorer=scorer.instance,
         display_name=scorer.formula.display_name,
         mean=fmean(raws) if raws else None,
-        interval=find_interval(raws),
+        interval=find_interval(fmean(raws), deviation=stdev(raws), n=len(raws)) if len(raws) > 1 else None,
         n=len(raws),
         unscored=dict(unscored.most_common()),
         threshold=scorer.threshold,

@@ -13,7 +13,7 @@ from ragsonde.extraction.mapping import Mappings
 from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.extraction.table import build_trace
 from ragsonde.pipeline.reading import find_all
-from ragsonde.plugins import load_formats
+from ragsonde.plugins.formats import load_formats
 from ragsonde.redaction.findings import redact_findings
 from ragsonde.resolving.resolver import UserCodeResolver
 from ragsonde.settings.origin import join_path

@@ -12,7 +12,7 @@ from ragsonde.cli.evaluation_choice import choose_scorers, read_file
 from ragsonde.cli.meant_evaluations import explain_nothing, refuse_unknown
 from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import track, write_note
-from ragsonde.plugins import load_formulas
+from ragsonde.plugins.formulas import load_formulas
 from ragsonde.sampling import draw
 from ragsonde.storage.assessments import EvaluationFilter
 from ragsonde.storage.trace_choice import list_days, read_random, read_worst

@@ -12,7 +12,8 @@ from ragsonde.bootstrap import build_assignments
 from ragsonde.cli.meant_evaluations import refuse_unknown
 from ragsonde.cli.terminal import count_traces, track
 from ragsonde.judging.table import build_judges
-from ragsonde.plugins import load_formulas, load_judge_kinds
+from ragsonde.plugins.formulas import load_formulas
+from ragsonde.plugins.judges import load_judge_kinds
 from ragsonde.scoring.outcomes import needed_aspects
 from ragsonde.scoring.table import build_scorers
 from ragsonde.storage.backfill_candidates import list_days

@@ -11,6 +11,7 @@ import typer
 from ragsonde.cli.backfill_progress import describe_backfill, require_backfill, tell_backfill, wait_for_end
 from ragsonde.cli.backfill_start import begin, describe_forecast, forecast, look_through, tell_forecast
 from ragsonde.cli.failures import ExitCode
+from ragsonde.cli.meant_evaluations import refuse_unknown_app
 from ragsonde.cli.terminal import make_console, show, write_json, write_note
 from ragsonde.storage.backfills import change_state
 from ragsonde_schemas.backfill import BackfillState
@@ -58,11 +59,13 @@ def start(
     """Tells what a backfill would do, and unless it is a dry run starts it.
 
     Raises:
-        InputError: dollars cannot be counted.
+        InputError: dollars cannot be counted, or there is no such app.
         DatabaseLostError: it may be started or not.
         typer.Exit: there is nothing to do, or it was waited for and did not end as done.
     """
     foreseen = look_through(engine, request, assignment=assignment)
+    if foreseen.is_nothing and not foreseen.without_texts:
+        refuse_unknown_app(engine, request.app)
     told = forecast(engine, request, foreseen, assignment=assignment, now=datetime.now(UTC))
     if not as_json:
         for line in tell_forecast(told, request):

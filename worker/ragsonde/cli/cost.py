@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
+from ragsonde.cli.meant_evaluations import refuse_unknown_app, refuse_unknown_judge
 from ragsonde.cli.moments import MOMENT_HELP, reading_of
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import open_database
@@ -17,7 +18,7 @@ from ragsonde.settings import read_settings
 from ragsonde.storage.costs import sum_costs
 from ragsonde.storage.reservations import begin_period
 from ragsonde.storage.spending import read_spent
-from ragsonde_schemas.app_name import show_app
+from ragsonde_schemas.app_name import read_app, show_app
 from ragsonde_schemas.errors import InputError
 from ragsonde_schemas.spending import PERIOD_SPANS
 
@@ -46,7 +47,7 @@ SHOWN_APPS = 3
 _USUAL_DAYS = 7
 _MOST_DAYS = 400
 
-_HEADINGS = ("day", "judge", "traces", "judged", "share", "shed", "calls", "tokens in", "out", "usd")
+_HEADINGS = ("day", "judge", "judged traces", "of", "share", "shed", "calls", "tokens in", "out", "usd")
 
 
 def cost(
@@ -63,23 +64,31 @@ def cost(
         ),
     ] = None,
     judge: Annotated[str | None, typer.Option(help="Only this judge.")] = None,
-    app: Annotated[str | None, typer.Option(help="Only this app.")] = None,
+    app: Annotated[str | None, typer.Option(help="Only this app; `default` is the unknown one.")] = None,
     config: ConfigOption = None,
     database_url: DatabaseUrlOption = None,
     data_dir: DataDirOption = None,
     output: OutputOption = OutputForm.TABLE,
 ) -> None:
-    """Say what judges cost a day: calls, tokens, money, share judged, budgets, how soon a drop is seen."""
+    """Say what judges cost a day: calls, tokens, money, share judged, budgets, how soon a drop is seen.
+
+    "of" counts what the ledger does: every trace and revision stored that day while the judge was configured,
+    also those without anything to judge.
+    """
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     now = datetime.now(UTC)
     shown_days = _choose_days(days, since=since, now=now)
+    stored_app = None if app is None else read_app(app)
     with open_database(settings, command="cost") as engine:
         dates = [now.date() - timedelta(days=back) for back in reversed(range(shown_days))]
         costs = [
             line
             for day in track(dates, total=shown_days, description="summing days")
-            for line in sum_costs(engine, day=day, judge=judge, app=app)
+            for line in sum_costs(engine, day=day, judge=judge, app=stored_app)
         ]
+        if not costs:
+            refuse_unknown_judge(engine, judge, settings=settings)
+            refuse_unknown_app(engine, stored_app)
         if output is OutputForm.JSON:
             write_json([_describe(line) for line in costs])
             return
@@ -205,13 +214,12 @@ def tell_drops(costs: Sequence[DayCost], *, days: float) -> list[str]:
 
 
 def _list_cells(line: DayCost) -> tuple[str, ...]:
-    rate = line.effective_rate
     return (
         line.day.isoformat(),
         line.judge,
-        str(line.looked_at),
         f"{line.judged}" + (f" ({line.cached} cached)" if line.cached else ""),
-        "-" if rate is None else f"{rate:.1%}",
+        str(line.traces),
+        f"{line.judged / line.traces:.1%}" if line.traces else "-",
         str(line.shed),
         str(line.calls),
         str(line.tokens_in),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, time
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ragsonde.cli.terminal import write_note
+from ragsonde.demo.corpus import APP, read_demo_traces
+from ragsonde.demo.verdicts import JUDGE
 from ragsonde.intake.publisher import Publisher
-from ragsonde.storage.ledger import count_revisions
+from ragsonde.storage.ledger import count_revisions, count_states
 from ragsonde_schemas.errors import BrokerLostError, DatabaseLostError
 from ragsonde_schemas.message import CONTENT_TYPE
 
@@ -18,14 +19,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
-_APP = "demo"
 _PAUSE_SECONDS = 0.2
-
-
-def read_demo_traces() -> list[dict[str, Any]]:
-    """The shop's traces, as native messages without a time."""
-    lines = files("ragsonde").joinpath("demo", "traces.jsonl").read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines]
 
 
 def build_demo_message(trace: dict[str, Any], *, now: datetime) -> bytes:
@@ -48,15 +42,18 @@ def describe_adding(number: int, *, stored: int) -> str:
             "the others are added"
         )
     return (
-        f"the demo's {number} traces are stored today already and not scored again; `ragsonde forget --app "
-        f"{_APP}` removes them, and the next start adds them anew"
+        f"the demo's {number} traces are stored today already and not scored again; `ragsonde "
+        "drop-demo` removes them, and the next start adds them anew"
     )
 
 
 def count_stored(engine: Engine, *, now: datetime) -> int:
-    """How many traces of the demo were stored today (UTC); 0 where Postgres is away."""
+    """How many of today's traces of the demo were stored today (UTC); 0 where Postgres is away."""
+    midnight = datetime.combine(now.date(), time(), tzinfo=UTC)
     try:
-        return count_revisions(engine, since=datetime.combine(now.date(), time(), tzinfo=UTC), app=_APP)
+        states = count_states(engine, since=midnight, app=APP)
+        past = sum(number for (judge, _), number in states.items() if judge == JUDGE)
+        return count_revisions(engine, since=midnight, app=APP) - past
     except DatabaseLostError:
         return 0
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
-from ragsonde.cli.examination import Finding, Verdict, examine
+from ragsonde.cli.examination import examine
 from ragsonde.cli.failures import ExitCode
+from ragsonde.cli.finding import Finding, Verdict
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.program import name_quoted
 from ragsonde.cli.terminal import make_console, make_table, show, write_json
@@ -35,7 +36,9 @@ def doctor(
 ) -> None:
     """Check broker, database, judges, clock and settings in one table.
 
-    Changes nothing and calls no judge. Exit code 4 when something is failing.
+    And whether work goes on: names the monitor, the workers and the receiver that listen on this machine,
+    with their ports; where messages wait it looks for some seconds whether they are taken. Changes nothing
+    and calls no judge. Exit code 4 when something is failing.
     """
     settings = read_settings(
         config, options={"broker_url": broker_url, "database_url": database_url, "data_dir": data_dir}

@@ -13,7 +13,8 @@ from ragsonde.cli.terminal import write_note
 from ragsonde.judging.cover import choose_cover
 from ragsonde.judging.table import build_judge
 from ragsonde.pipeline.assignments import covers_trace, list_unknown_scorers
-from ragsonde.plugins import load_formulas, load_judge_kinds
+from ragsonde.plugins.formulas import load_formulas
+from ragsonde.plugins.judges import load_judge_kinds
 from ragsonde.redaction.covered_judge import CoveredJudge
 from ragsonde.scoring.options import suggest
 from ragsonde.scoring.table import build_scorers, find_formula

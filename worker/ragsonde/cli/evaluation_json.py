@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ragsonde.api.student import METHOD
 from ragsonde.cli.evaluation_answers import count_usage, describe_answerer, describe_answers, list_calls
 from ragsonde.cli.terminal import write_json
+from ragsonde.scoring.student import METHOD
 from ragsonde_schemas.score import Score
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragsonde.api.student import METHOD
 from ragsonde.cli.evaluation_answers import count_usage, list_calls, tell_fallbacks, tell_usage
 from ragsonde.cli.evaluation_ending import list_failures
 from ragsonde.cli.program import name_command
 from ragsonde.cli.scorer_cards import name_band
 from ragsonde.cli.terminal import count_traces, is_narrow, list_causes, make_console, make_table, show
+from ragsonde.scoring.student import METHOD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,9 @@ def _show_mean(summary: ScoreSummary) -> str:
 
 
 def _show_interval(summary: ScoreSummary) -> str:
-    return f"{summary.interval.lower:.3f} to {summary.interval.upper:.3f}" if summary.interval else "-"
+    if summary.interval is None:
+        return "too few" if summary.n else "-"
+    return f"{summary.interval.lower:.3f} to {summary.interval.upper:.3f}"
 
 
 def _show_passed(summary: ScoreSummary) -> str:

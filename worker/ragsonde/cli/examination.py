@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
 from ragsonde.cli.connections import find_broker_url, find_database_url
+from ragsonde.cli.finding import Finding, Verdict
 from ragsonde.cli.judge_check import check_judges
+from ragsonde.cli.listening import examine_listening
+from ragsonde.cli.waiting_work import examine_due, examine_waiting
 from ragsonde.intake.foreign_queues import list_foreign
 from ragsonde.intake.publisher import Publisher
 from ragsonde.judging.options import JudgeKind
 from ragsonde.settings.secrets import hide_password
 from ragsonde.storage.engine import build_engine, translating_losses
-from ragsonde.storage.migrations import schema_state
 from ragsonde.storage.parking_store import count_parked
 from ragsonde.storage.partitions import list_missing_partitions
+from ragsonde.storage.schema_state import schema_state
 from ragsonde_schemas.errors import RagsondeError, SetupError
 
 if TYPE_CHECKING:
@@ -33,23 +36,6 @@ MOST_CLOCK_SKEW_SECONDS = 5.0
 """Leases have a margin of 30 s."""
 
 
-class Verdict(StrEnum):
-    """How a part is."""
-
-    OK = "ok"
-    WARNING = "warning"
-    FAILING = "failing"
-
-
-class Finding(NamedTuple):
-    """One part, what was found of it, and what to do where it is not well."""
-
-    check: str
-    verdict: Verdict
-    found: str
-    advice: str = ""
-
-
 _ADVICE = {
     "broker": "check that it runs, and user, password and virtual host in broker_url",
     "database": "check that Postgres runs, that the database is there (createdb) and the role may connect",
@@ -62,6 +48,8 @@ def examine(settings: Settings) -> list[Finding]:
     return [
         *_look("broker", lambda: _examine_broker(settings)),
         *_look("database", lambda: _examine_database(settings)),
+        *_examine_flow(settings),
+        *examine_listening(settings),
         *_look("judges", lambda: _examine_assignments(settings)),
         *(finding for options in settings.judges for finding in _examine_judge(options)),
     ]
@@ -121,6 +109,26 @@ def _examine_database(settings: Settings) -> Iterator[Finding]:
         yield _examine_clock(engine)
     finally:
         engine.dispose()
+
+
+def _examine_flow(settings: Settings) -> Iterator[Finding]:
+    """Whether work goes on; nothing where broker or database cannot be asked, which is told already."""
+    with ExitStack() as stack:
+        try:
+            broker_url = find_broker_url(settings)
+            engine = build_engine(
+                find_database_url(settings), application_name="ragsonde-doctor", pool_size=1
+            )
+            stack.callback(engine.dispose)
+            current, head = schema_state(engine)
+            if current != head:
+                return
+            yield examine_due(engine)
+            publisher = Publisher(broker_url, declares=False)
+            stack.callback(publisher.close)
+            yield examine_waiting(engine, publisher, broker_url=broker_url, queues=settings.queues)
+        except RagsondeError:
+            return
 
 
 def _examine_partitions(engine: Engine) -> Finding:

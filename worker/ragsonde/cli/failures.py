@@ -48,6 +48,7 @@ class ExitCode(IntEnum):
     OK = 0
     BELOW = 1
     BAD_INPUT = 2
+    UNDECIDED = 3
     UNAVAILABLE = 4
     INTERNAL = 70
     INTERRUPTED = 130
@@ -57,6 +58,7 @@ _MEANINGS = {
     ExitCode.OK: "done",
     ExitCode.BELOW: "done, but below what was asked for",
     ExitCode.BAD_INPUT: "bad input: an option, a file or a setting",
+    ExitCode.UNDECIDED: "too little is known yet for an answer",
     ExitCode.UNAVAILABLE: "a service, judge or output cannot be reached or is not set up",
     ExitCode.INTERNAL: "a fault of ragsonde itself",
     ExitCode.INTERRUPTED: "interrupted",

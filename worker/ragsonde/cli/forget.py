@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragsonde.cli.confirmation import confirm
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.moments import MOMENT_HELP, reading_of
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
@@ -45,7 +45,7 @@ EXAMPLES = (
     ("ragsonde forget --user ada@example.org --dry-run", "how much of a user is stored, by table"),
     ("ragsonde forget --user ada@example.org --yes", "erase it, and refuse what of it comes again"),
     ("ragsonde forget --session s-17 --app shop", "a conversation of one app"),
-    ("ragsonde forget --app demo", "the demo's traces; they may come again"),
+    ("ragsonde forget --app demo", "the traces of an app; later ones are welcome"),
     ("ragsonde forget --before 2026-10-01", "all that occurred before that day (UTC)"),
 )
 
@@ -121,7 +121,8 @@ def forget(
             _tell(foreseen, choice, output=output, is_dry=True)
             return
         if not yes:
-            _confirm(foreseen)
+            what = f"{count_traces(foreseen['traces'])} and {foreseen['parked_message']} parked messages"
+            confirm(what, verb="erase")
         erased = _erase(engine, choice, foreseen, settings=settings)
     _clean_broker(settings)
     _tell(erased, choice, output=output, is_dry=False)
@@ -144,19 +145,6 @@ def _read_choice(
     return ErasureChoice(
         user=user, session=session, trace=trace, app=None if app is None else read_app(app), before=day
     )
-
-
-def _confirm(foreseen: ErasureCounts) -> None:
-    """Asks on the terminal.
-
-    Raises:
-        typer.Abort: the answer was no.
-        InputError: nobody can be asked.
-    """
-    what = f"{count_traces(foreseen['traces'])} and {foreseen['parked_message']} parked messages"
-    if not sys.stdin.isatty():
-        raise InputError(f"{what} would be erased; expected --yes where nobody can be asked")
-    typer.confirm(f"erase {what}?", abort=True, err=True)
 
 
 def _erase(

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from ragsonde.bootstrap import build_assignments
 from ragsonde.judging.table import build_judges
-from ragsonde.plugins import load_formulas, load_judge_kinds
+from ragsonde.plugins.formulas import load_formulas
+from ragsonde.plugins.judges import load_judge_kinds
 from ragsonde.scoring.table import build_scorers
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import typer
 
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.failures import ExitCode
+from ragsonde.cli.meant_evaluations import refuse_unknown_app
 from ragsonde.cli.moments import MOMENT_HELP, read_moment
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.program import name_command
@@ -48,18 +49,21 @@ def ledger(
     """Check that nothing was lost and nothing counts twice; say where every trace went.
 
     All is read in one snapshot, so it may be asked while traffic runs. Exit code 0 when every invariant
-    holds, 1 when one is broken: then traces are named, and why tells of each.
+    holds, 1 when one is broken: then traces are named, and why tells of each; 2 when there is no such app.
     """
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     now = datetime.now(UTC)
     begins_at = read_moment(since, option="--since", now=now)
+    stored_app = None if app is None else read_app(app)
     with open_database(settings, command="ledger") as engine:
         reader = LedgerReader(
             engine, kept_days=find_kept_days(settings), verdict_days=settings.retention_days.assessment
         )
-        with reader.opening(now=now, since=begins_at, app=None if app is None else read_app(app)) as reading:
+        with reader.opening(now=now, since=begins_at, app=stored_app) as reading:
             checks = tuple(track(reading.check_all(), total=len(MEANINGS), description="checking the ledger"))
             found = reading.conclude(checks)
+        if not found.revisions and not found.states and found.holds:
+            refuse_unknown_app(engine, stored_app)
     if output is OutputForm.JSON:
         write_json(describe_ledger(found))
     else:

@@ -10,7 +10,7 @@ from ragsonde.cli.options import ConfigOption
 from ragsonde.cli.scorer_cards import describe_scorer, print_cards, print_causes, print_list
 from ragsonde.cli.scorer_page import write_page
 from ragsonde.cli.terminal import write_json
-from ragsonde.plugins import load_formulas
+from ragsonde.plugins.formulas import load_formulas
 from ragsonde.scoring.scorer import Scorer
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings import read_settings

@@ -20,12 +20,14 @@ from ragsonde.storage.ledger import count_revisions, count_states
 from ragsonde.storage.recent_scores import summarise_scores
 from ragsonde_schemas.app_name import show_app
 from ragsonde_schemas.errors import DatabaseLostError
+from ragsonde_schemas.stream_labels import scorer_label
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Mapping
 
     from rich.console import Console, RenderableType
+    from rich.text import Text
     from sqlalchemy import Engine
 
     from ragsonde.scoring.formula import Formula
@@ -37,6 +39,8 @@ _RENEWED_SECONDS = 1.0
 _PRINTED_SECONDS = 5.0
 _LEAST_PAUSE_RATIO = 10
 """The pause after a look, in durations of that look: a large day must not keep Postgres busy."""
+_LONGEST_PAUSE_SECONDS = 30.0
+"""A look that stood still with Postgres says nothing of the next one."""
 
 WIDE = 160
 _WITH_BAR = 120
@@ -51,30 +55,34 @@ def show_live(
     *,
     stopping: threading.Event,
     monotonic: Callable[[], float] = time.monotonic,
+    tell_time: Callable[[], datetime] = lambda: datetime.now(UTC),
     formulas: Mapping[str, Formula] | None = None,
 ) -> None:
     """Shows the table until `stopping` is set: renewed in place on a terminal, else printed when changed.
 
-    The next look is 1 s later (5 s where it is printed), or ten times as long as the last one took.
+    The next look is 1 s later (5 s where it is printed), or ten times as long as the last one took, 30 s at
+    the most. Each says when it was taken: one that stands still is seen to be old.
     """
     looks = _look_again(
         # the width anew at each look: a window may be resized
         lambda: render_scores(engine, columns=console.width, formulas=formulas),
         stopping=stopping,
         monotonic=monotonic,
+        tell_time=tell_time,
         is_terminal=console.is_terminal,
     )
     if console.is_terminal:
         with Live(console=console, auto_refresh=False, transient=False) as live:
-            for look in looks:
-                live.update(look, refresh=True)
+            for taken_at, look in looks:
+                live.update(Group(_say_when(taken_at), look), refresh=True)
         return
     printed = None
-    for look in looks:
+    for taken_at, look in looks:
         with console.capture() as capture:
             console.print(look)
         if capture.get() != printed:
             printed = capture.get()
+            console.print(_say_when(taken_at))
             console.print(printed, markup=False)
 
 
@@ -83,15 +91,21 @@ def _look_again(
     *,
     stopping: threading.Event,
     monotonic: Callable[[], float],
+    tell_time: Callable[[], datetime],
     is_terminal: bool,
-) -> Iterator[RenderableType]:
+) -> Iterator[tuple[datetime, RenderableType]]:
     shortest = _RENEWED_SECONDS if is_terminal else _PRINTED_SECONDS
     pause_seconds = shortest
     while not stopping.wait(pause_seconds):
-        begun = monotonic()
+        begun, taken_at = monotonic(), tell_time()
         look = render()
-        pause_seconds = max(shortest, _LEAST_PAUSE_RATIO * (monotonic() - begun))
-        yield look
+        took_seconds = monotonic() - begun
+        pause_seconds = min(max(shortest, _LEAST_PAUSE_RATIO * took_seconds), _LONGEST_PAUSE_SECONDS)
+        yield taken_at, look
+
+
+def _say_when(taken_at: datetime) -> Text:
+    return show(f"as of {taken_at:%H:%M:%S} UTC", "dim")
 
 
 def render_scores(
@@ -137,7 +151,10 @@ def build_table(
     columns: int = WIDE,
     formulas: Mapping[str, Formula] | None = None,
 ) -> Table:
-    """One row an app, judge and scorer; where it is narrow without the judge, who is told above."""
+    """One row a place, judge and scorer by its basis; where it is narrow without the judge, told above.
+
+    What the page tells apart is not averaged here either: environments, and precision by answer or by query.
+    """
     known = {formula.id: formula for formula in FORMULAS} if formulas is None else formulas
     cells = [_describe(summary, known=known, columns=columns) for summary in summaries]
     hidden = set[str]()
@@ -158,9 +175,9 @@ def _describe(summary: ScoreSummary, *, known: Mapping[str, Formula], columns: i
     """A row's cells by heading."""
     mean, formula = summary.mean_raw, known.get(summary.scorer)
     return {
-        "app": show_app(summary.app),
+        "app": ", ".join(name for name in (show_app(summary.app), summary.environment) if name),
         "judge": summary.judge,
-        "scorer": summary.scorer,
+        "scorer": scorer_label(summary.scorer, summary.version),
         "mean": "-" if mean is None else f"{mean:.2f}",
         "": "" if mean is None else "█" * round(mean * _BAR_CELLS),
         "scored": str(summary.n),

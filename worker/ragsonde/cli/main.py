@@ -20,6 +20,7 @@ from ragsonde.cli.failures import (
 )
 from ragsonde.cli.output import watching_output
 from ragsonde.cli.program import name_in_example, name_program
+from ragsonde_schemas.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -75,6 +76,10 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.cost:cost",
         "Say what judges cost a day: calls, tokens, money, share judged, budgets, how soon a drop is seen.",
     ),
+    "report": Row(
+        "ragsonde.cli.report:report",
+        "Write a report for those who pay: scores and how they moved, falls, costs, coverage, releases.",
+    ),
     "annotate": Row("ragsonde.cli.annotate:annotate", "Ask you for verdicts about traces, by single keys."),
     "rescore": Row(
         "ragsonde.cli.rescore:rescore",
@@ -88,6 +93,21 @@ COMMANDS: dict[str, Row] = {
         "ragsonde.cli.what_if:whatif",
         "Say what scores would be with fewer contexts, from stored verdicts: no judge is asked.",
     ),
+    "detect": Row(
+        "ragsonde.cli.detect:detect",
+        "Say when scores fell, by how much and since when: a history through the detector.",
+    ),
+    "compare": Row(
+        "ragsonde.cli.compare:compare",
+        "Say whether a release scores worse than another, at any time: a gate for rollouts.",
+    ),
+    "alerts": Row(
+        "ragsonde.cli.alerts:alerts",
+        "Show falls of scores that were told, and say what is to become of them.",
+    ),
+    "baseline": Row(
+        "ragsonde.cli.baseline:baseline", "Show what scores are held to, and choose it yourself."
+    ),
     "check-set": Row(
         "ragsonde.cli.check_set:check_set",
         "Keep traces that judges see again every day, and say how far judges have moved.",
@@ -95,6 +115,10 @@ COMMANDS: dict[str, Row] = {
     "forget": Row(
         "ragsonde.cli.forget:forget",
         "Erase traces everywhere, by user, session, trace, app or day; they do not come back.",
+    ),
+    "drop-demo": Row(
+        "ragsonde.cli.demo_removal:drop_demo",
+        "Remove the demo: its traces, their history, and the alerts that they raised.",
     ),
     "user-keys": Row(
         "ragsonde.cli.user_keys:user_keys",
@@ -182,6 +206,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
     if sys.stderr is None:  # closed by the caller: what is told there goes nowhere, the exit code remains
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - for as long as the process lives
     try:
+        _refuse_undecodable(arguments)
         with watching_output():
             code = build_group()(arguments or ["--help"], prog_name=name_program(), standalone_mode=False)
     except ReaderGoneError:
@@ -194,6 +219,16 @@ def run(arguments: Sequence[str] | None = None) -> None:
         if isinstance(error, OutputLostError) and sys.stdout is not None:
             silence(sys.stdout)
     sys.exit(code if isinstance(code, int) else ExitCode.OK)
+
+
+def _refuse_undecodable(arguments: Sequence[str]) -> None:
+    """No name, path or text of ours can hold what is no text: the database would refuse it much later."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            shown = argument.encode("ascii", "backslashreplace").decode()
+            raise InputError(f"found the argument {shown}, which is no UTF-8; expected text") from None
 
 
 def _make_typer(cls: type[TyperGroup] | None = None, *, epilog: str | None = None) -> typer.Typer:

@@ -14,7 +14,15 @@ from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import make_console, make_table, show, write_json, write_note
-from ragsonde.plugins import load_formulas
+from ragsonde.monitor.upkeep import (
+    PARTITIONS,
+    RETENTION,
+    TEXTS,
+    Upkeep,
+    build_text_rule,
+    list_retention,
+)
+from ragsonde.plugins.formulas import load_formulas
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings import read_settings
 from ragsonde.storage.engine import translating_losses
@@ -22,15 +30,6 @@ from ragsonde.storage.locks import try_job_lock
 from ragsonde.storage.partitions import drop_expired, ensure_partitions, plan_partitions
 from ragsonde.storage.table_sizes import has_autovacuum, measure_partitions, measure_tables
 from ragsonde.storage.text_dropping import drop_texts
-from ragsonde.upkeep import (
-    PARTITIONS,
-    RETENTION,
-    TEXTS,
-    Upkeep,
-    build_text_rule,
-    find_doubt,
-    list_retention,
-)
 from ragsonde_schemas.value import Value
 
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ def run_upkeep(upkeep: Upkeep, *, is_dry: bool, allows_many_days: bool) -> Done:
             done["made"] = ensure_partitions(engine, today=today, days_ahead=upkeep.days_ahead)
     with try_job_lock(engine, RETENTION) as is_ours:
         expired = upkeep.list_expired()
-        done["held"] = None if allows_many_days else find_doubt(expired)
+        done["held"] = None if allows_many_days else upkeep.find_doubt()
         with translating_losses(), engine.connect() as connection:
             sizes = measure_partitions(connection, expired)
         if not is_ours:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ragsonde.scoring.options import suggest
 from ragsonde.storage.assessments import EvaluationFilter
 from ragsonde.storage.evaluated_names import read_names
+from ragsonde.storage.stream_names import list_named_streams
 from ragsonde_schemas.app_name import read_app, show_app
 from ragsonde_schemas.errors import InputError
 
@@ -38,10 +39,8 @@ def explain_nothing(engine: Engine, chosen: EvaluationFilter, *, settings: Setti
         InputError: nobody knows the judge or the app: neither the settings nor what is stored.
         DatabaseLostError: Postgres is away.
     """
+    refuse_unknown_judge(engine, chosen.judge, settings=settings)
     names = read_names(engine)
-    judges = {*names.judges, *(options.name for options in settings.judges)}
-    if chosen.judge is not None:
-        refuse_unknown("--judge", chosen.judge, known=judges, what="no such judge")
     if chosen.app is not None and names.apps:
         apps = {show_app(app) for app in names.apps}
         refuse_unknown("--app", show_app(chosen.app), known=apps, what="nothing of this app is evaluated")
@@ -53,6 +52,59 @@ def explain_nothing(engine: Engine, chosen: EvaluationFilter, *, settings: Setti
     }
     meant = ", ".join(f"{name} {value}" for name, value in limits.items() if value is not None)
     return f"nothing matches: no finished evaluation with what is needed{f' for {meant}' if meant else ''}"
+
+
+def refuse_unknown_app(engine: Engine, app: str | None) -> None:
+    """Nothing where the app is known, where none is chosen and where nothing is stored yet.
+
+    For a command that found nothing of it: looking for names takes longer than most answers.
+
+    Args:
+        engine: of this process.
+        app: as it is stored; '' is the unknown one, None all.
+
+    Raises:
+        InputError: no evaluation of the newest days is of this app, but some are of others.
+        DatabaseLostError: Postgres is away.
+    """
+    apps = {show_app(name) for name in read_names(engine).apps} if app else set()
+    if app and apps:
+        refuse_unknown("--app", app, known=apps, what="no such app")
+
+
+def refuse_unknown_place(engine: Engine, *, app: str, environment: str | None) -> None:
+    """Nothing where scores of the app, in the environment, were ever counted, and where none ever were.
+
+    Args:
+        engine: of this process.
+        app: as it is stored; '' is the unknown one.
+        environment: of it; None: any.
+
+    Raises:
+        InputError: one of them is not known; with the nearest that is.
+        DatabaseLostError: Postgres is away.
+    """
+    streams = list_named_streams(engine)
+    apps = {show_app(one.app) for one in streams}
+    if show_app(app) not in apps:
+        apps |= {show_app(name) for name in read_names(engine).apps}
+        if apps:
+            refuse_unknown("--app", show_app(app), known=apps, what="no such app")
+    elif environment is not None:
+        known = {one.environment for one in streams if one.app == app}
+        refuse_unknown("--environment", environment, known=known, what="no stream of this app has it")
+
+
+def refuse_unknown_judge(engine: Engine, judge: str | None, *, settings: Settings) -> None:
+    """The same for a judge, which the settings may know too.
+
+    Raises:
+        InputError: neither they nor an evaluation of the newest days has it.
+        DatabaseLostError: Postgres is away.
+    """
+    if judge is not None:
+        known = {*read_names(engine).judges, *(options.name for options in settings.judges)}
+        refuse_unknown("--judge", judge, known=known, what="no such judge")
 
 
 def refuse_unknown(option: str, name: str, *, known: Collection[str], what: str) -> None:

@@ -13,9 +13,9 @@ from ragsonde.cli.connections import find_database_url
 from ragsonde.cli.options import ConfigOption
 from ragsonde.settings import read_settings
 from ragsonde.storage.engine import build_engine
-from ragsonde.storage.migrations import is_newer, schema_state
 from ragsonde.storage.migrations import migrate as migrate_schema
 from ragsonde.storage.partitions import ensure_partitions
+from ragsonde.storage.schema_state import is_newer, schema_state
 
 EXAMPLES = (
     (

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from sqlalchemy import text
 
-from ragsonde.backfill_jobs import BACKFILL_JOB_NAMES, BackfillChores
 from ragsonde.bootstrap import SystemClock, build_assignments
-from ragsonde.check_jobs import CHECK_JOB_NAMES, CheckChores
+from ragsonde.cli.alert_sinks import build_alert_sinks
 from ragsonde.cli.broker_connection import open_publisher
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_connections
@@ -28,13 +27,19 @@ from ragsonde.exposition.registry import Series
 from ragsonde.exposition.routes import METRICS, build_routes
 from ragsonde.exposition.series import BUILD, CONFIG, MONITOR_SERIES
 from ragsonde.intake.publisher import Publisher
-from ragsonde.judge_jobs import JUDGE_JOB_NAMES, JudgeChores
 from ragsonde.judging.table import build_judges
-from ragsonde.label_jobs import LABEL_JOB_NAMES, LabelChores
-from ragsonde.ledger_jobs import LEDGER_JOB_NAMES, LedgerChores
-from ragsonde.monitor import Monitor
-from ragsonde.monitor_jobs import JOB_NAMES, Chores, MonitorOptions
-from ragsonde.plugins import load_formulas, load_judge_kinds
+from ragsonde.label_naming import WantedNames
+from ragsonde.monitor.backfill_jobs import BACKFILL_JOB_NAMES, BackfillChores
+from ragsonde.monitor.check_jobs import CHECK_JOB_NAMES, CheckChores
+from ragsonde.monitor.chores import JOB_NAMES, Chores, MonitorOptions
+from ragsonde.monitor.judge_jobs import JUDGE_JOB_NAMES, JudgeChores
+from ragsonde.monitor.label_jobs import LABEL_JOB_NAMES, LabelChores
+from ragsonde.monitor.ledger_jobs import LEDGER_JOB_NAMES, LedgerChores
+from ragsonde.monitor.loop import Monitor
+from ragsonde.monitor.upkeep import UPKEEP_JOB_NAMES, Upkeep, build_text_rule, list_retention
+from ragsonde.plugins.formulas import load_formulas
+from ragsonde.plugins.judges import load_judge_kinds
+from ragsonde.scoring.formula import Direction
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings import read_settings
 from ragsonde.settings.effective import hash_settings
@@ -42,7 +47,13 @@ from ragsonde.storage.engine import build_engine, translating_losses
 from ragsonde.storage.label_budget import PostgresLabelNames
 from ragsonde.storage.locks import try_job_lock
 from ragsonde.text_redaction import build_cover
-from ragsonde.upkeep import UPKEEP_JOB_NAMES, Upkeep, build_text_rule, list_retention
+from ragsonde.watching.arming_jobs import ARMING_JOB_NAMES, ArmingChores
+from ragsonde.watching.block_jobs import BLOCK_JOB_NAMES, BlockChores
+from ragsonde.watching.gauge_jobs import REGRESSION_GAUGE_JOB_NAMES, RegressionGaugeChores
+from ragsonde.watching.jobs import REGRESSION_JOB_NAMES, RegressionChores
+from ragsonde.watching.notice_jobs import AlertNoticeChores, name_job
+from ragsonde.watching.notices import NoticeLinks
+from ragsonde_schemas.app_name import read_app
 from ragsonde_schemas.errors import DatabaseLostError
 
 if TYPE_CHECKING:
@@ -101,7 +112,13 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
     """
     jobs = (
         *(*JOB_NAMES, *UPKEEP_JOB_NAMES, *JUDGE_JOB_NAMES, *CHECK_JOB_NAMES),
-        *(*BACKFILL_JOB_NAMES, *LEDGER_JOB_NAMES, *LABEL_JOB_NAMES),
+        *(*BACKFILL_JOB_NAMES, *LEDGER_JOB_NAMES, *LABEL_JOB_NAMES, *BLOCK_JOB_NAMES),
+        *(
+            *REGRESSION_JOB_NAMES,
+            *REGRESSION_GAUGE_JOB_NAMES,
+            *ARMING_JOB_NAMES,
+            *map(name_job, settings.regression.alert_sinks),
+        ),
     )
     with ExitStack() as stack:
         engine = build_engine(connections.database_url, application_name="ragsonde-monitor")
@@ -159,9 +176,10 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             series=series,
             clock=SystemClock(),
         )
+        assignments = build_assignments(settings, scorers=scorers, judges=judges)
         backfill_chores = BackfillChores(
             engine=engine,
-            assignments=build_assignments(settings, scorers=scorers, judges=judges),
+            assignments=assignments,
             broker=filling_broker,
             queued_for_seconds=settings.lease_seconds,
             series=series,
@@ -175,7 +193,47 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             kept_days=find_kept_days(settings),
             verdict_days=settings.retention_days.assessment,
         )
-        label_chores = LabelChores(engine=engine, clock=SystemClock())
+        label_chores = LabelChores(
+            engine=engine,
+            clock=SystemClock(),
+            wanted=WantedNames(
+                apps=tuple(read_app(app) for app in settings.series.apps),
+                environments=settings.series.environments,
+            ),
+        )
+        block_chores = BlockChores(
+            engine=engine,
+            series=series,
+            clock=SystemClock(),
+            kept_days=find_block_days(settings),
+            tags=settings.stratum_tags,
+            should_pause=lambda: monitor.is_stopping,
+        )
+        regression_chores = RegressionChores(
+            engine=engine,
+            clock=SystemClock(),
+            options=settings.regression,
+            targets=frozenset(one.instance for one in scorers if one.direction is Direction.TARGET),
+            should_pause=lambda: monitor.is_stopping,
+        )
+        regression_gauge_chores = RegressionGaugeChores(
+            engine=engine, series=series, clock=SystemClock(), page_days=settings.regression.page_days
+        )
+        alert_notice_chores = AlertNoticeChores(
+            engine=engine,
+            clock=SystemClock(),
+            series=series,
+            sinks=build_alert_sinks(settings.regression),
+            links=NoticeLinks(page=settings.links.page, trace=settings.links.trace),
+            should_pause=lambda: monitor.is_stopping,
+        )
+        arming_chores = ArmingChores(
+            engine=engine,
+            assignments=assignments,
+            options=settings.regression,
+            clock=SystemClock(),
+            should_pause=lambda: monitor.is_stopping,
+        )
         routes = build_routes(
             series,
             live=Health({"loop": monitor.find_stopped_loop}),
@@ -189,15 +247,23 @@ def run_monitor(settings: Settings, connections: Connections) -> None:
             clock=SystemClock(),
             scorers=scorers,
             routes=routes,
+            read_series=series.read,
         )
         stack.callback(server.close)
         logger.info("monitor_started", extra={"page": f"{server.url}/", "metrics": f"{server.url}{METRICS}"})
         with stopping_on_signals(monitor.stop):
             chore_lists = (
                 *(chores, upkeep, judge_chores, check_chores),
-                *(backfill_chores, ledger_chores, label_chores),
+                *(backfill_chores, ledger_chores, label_chores, block_chores),
+                *(regression_chores, regression_gauge_chores, arming_chores, alert_notice_chores),
             )
             monitor.run([job for one in chore_lists for job in one.build_jobs()])
+
+
+def find_block_days(settings: Settings) -> int:
+    """For how many days all is kept that scores are counted from, and their counts."""
+    days = settings.retention_days
+    return min(find_kept_days(settings), days.assessment, days.score_block)
 
 
 def _check_broker(broker: Publisher) -> None:

@@ -42,6 +42,7 @@ from ragsonde.settings import read_settings
 from ragsonde.settings.effective import hash_settings
 from ragsonde.settings.secrets import build_token_reader
 from ragsonde.text_redaction import build_cover
+from ragsonde.web.host_names import HostNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,6 +136,7 @@ def run_receiver(settings: Settings, *, broker_url: str) -> None:
                     pages=tuple(pages),
                     max_body_bytes=settings.max_body_bytes,
                     read_token=build_token_reader(settings.receiver, key="receiver"),
+                    hosts=HostNames(bound=settings.receiver.host or settings.host, names=settings.host_names),
                 ),
                 log=log,
             ),

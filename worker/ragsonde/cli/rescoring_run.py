@@ -10,7 +10,7 @@ from ragsonde.api.moments import Shift
 from ragsonde.api.rescoring import find_counting, find_raw, rescore
 from ragsonde.cli.shift_table import count_evaluations, describe_shifts, name_stream, print_shifts
 from ragsonde.cli.terminal import make_console, show, write_json
-from ragsonde.plugins import load_formulas
+from ragsonde.plugins.formulas import load_formulas
 from ragsonde.scoring.options import suggest
 from ragsonde.scoring.shown_version import covers
 from ragsonde.scoring.table import build_scorers

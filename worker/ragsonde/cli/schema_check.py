@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragsonde.cli.connections import find_database_url
 from ragsonde.storage.engine import build_engine
-from ragsonde.storage.migrations import is_newer, schema_state
+from ragsonde.storage.schema_state import is_newer, schema_state
 from ragsonde_schemas.errors import SetupError
 
 if TYPE_CHECKING:

@@ -27,24 +27,41 @@ Written by `ragsonde list-series --output markdown`. Every process answers `GET 
   (`sum(rate(...))`). A monitor shows what Postgres and the broker say of the whole deployment: a second
   monitor shows the same once more, so its gauges are never added up but read with `max`. A job that changes
   things is done by one monitor at a time, so its counters are added up.
-- **Births**: a counter whose labels are known in advance is 0 from the start, one of an app and release
-  when the first trace of these comes: a first event is an increase.
+- **Births**: a counter whose labels are known in advance is 0 from the start: its first event is an increase.
+  One of an app and release appears with its first trace, so what came before the first scrape is in no
+  `increase`. The recording rules and dashboards count it: a series that was not there before, of a process
+  that was, counts whole.
 - **Ages**: a gauge that the monitor takes from Postgres or the broker is there while the job that takes it
-  succeeds. When three of its runs in a row have failed (two minutes at the least) it is absent, instead of
-  showing what was true long ago; `ragsonde_monitor_job_last_success_timestamp_seconds` says since when.
+  succeeds. When its last success is as old as three runs are apart (two minutes at the least) it is absent,
+  instead of showing what was true long ago, whether the runs since then failed or hang;
+  `ragsonde_monitor_job_last_success_timestamp_seconds` says since when. A run that hangs counts in
+  `ragsonde_monitor_job_failures_total` once a minute, that of `invariants` once in ten. Counting many rows is
+  done less often, at most three intervals and five minutes apart.
   `/metrics` itself asks nobody and answers at once.
 - **Names**: `app`, `environment` and `release` are what producers send, so their number is bounded. The
-  monitor decides each minute (table `label_budget`), and all processes show the same: the first
-  {_LIMITS.max_apps} apps, the first {_LIMITS.max_environments} environments, and of an app in an
+  monitor decides each minute (table `label_budget`), and all processes show the same: the
+  {_LIMITS.max_apps} apps and {_LIMITS.max_environments} environments with the most traces of the last day,
+  those of the settings `series.apps` and `series.environments` before all others, and of an app in an
   environment the {BUSIEST_RELEASES} releases with the most traces in the last hour and the one that was
   busiest before them, so that a release keeps its name when it is rolled back to. All others are `other`,
-  with a warning (`labels_without_a_name`). An app gives its place up after a week without traces, if
-  another one waits for it. A release without a name leaves `/metrics` ten minutes later. While the names
-  cannot be read, those read last hold; a process that never could names the first it sees.
+  with a warning (`labels_without_a_name`). An app keeps its name until one without has more than twice as
+  many traces in a day; after a week without traces, any other. A producer's own `other` is called `other_`.
+  What has no name any more leaves `/metrics` ten minutes later. While the names cannot be read, those read
+  last hold; a process that never could names the first it sees.
 - **Bounds**: a process exposes at most {_LIMITS.max_lines:,} lines; what would go beyond is counted in
   `ragsonde_series_dropped_total`. No trace, user, session or text is ever a label. Buckets of
   `ragsonde_score` carry exemplars with a `trace_id`, where the id has at most {EXEMPLAR_MAX_CHARACTERS}
   characters: scrape with OpenMetrics and turn on Prometheus' exemplar storage.
+
+## Means
+
+The mean of each scorer in the last hour; precision is named with its basis, `context_precision:answer` or
+`context_precision:reference`:
+
+```promql
+sum by (scorer, judge) (rate(ragsonde_score_sum[1h]))
+/ sum by (scorer, judge) (rate(ragsonde_score_count[1h]))
+```
 
 ## Shares
 

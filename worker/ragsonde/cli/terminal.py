@@ -136,6 +136,17 @@ def show_waiting(description: str) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def show_changing_line(*, is_wanted: bool = True) -> Iterator[Callable[[str], None]]:
+    """Takes what is known by now, for one line on standard error while a person watches it."""
+    console = Console(stderr=True)
+    if not is_wanted or not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status("") as status:
+        yield lambda line: status.update(show(line))
+
+
 def _make_progress(console: Console) -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     # standard output stays what it is: a result may be written to a file while the bar moves

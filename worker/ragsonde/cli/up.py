@@ -15,6 +15,7 @@ import typer
 
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import Connections, find_connections
+from ragsonde.cli.demo_history import load_history
 from ragsonde.cli.demo_traffic import count_stored, publish_demo
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.free_port import find_free_port
@@ -23,7 +24,7 @@ from ragsonde.cli.options import ConfigOption
 from ragsonde.cli.program import name_command
 from ragsonde.cli.readiness import wait_until_ready
 from ragsonde.cli.terminal import make_console, show, write_note
-from ragsonde.plugins import load_formulas
+from ragsonde.plugins.formulas import load_formulas
 from ragsonde.scoring.table import build_scorers
 from ragsonde.servers.process_tree import Child, FinalExitError, ProcessTree
 from ragsonde.servers.stack import EmbeddedStack
@@ -40,7 +41,10 @@ if TYPE_CHECKING:
     from ragsonde.settings import Settings
 
 EXAMPLES = (
-    ("ragsonde up --demo", "try it: sample traces of an invented shop"),
+    (
+        "ragsonde up --demo",
+        "try it: an invented shop, its last two weeks, and a fault that the monitor finds",
+    ),
     ("ragsonde up --data-dir /var/lib/my-ragsonde --workers 2", "data elsewhere, one worker a core"),
 )
 
@@ -50,7 +54,13 @@ _SAID_BY_US = "ragsonde: "
 
 def up(
     *,
-    demo: Annotated[bool, typer.Option("--demo", help="Publish sample traces of an invented shop.")] = False,
+    demo: Annotated[
+        bool,
+        typer.Option("--demo", help="Load two weeks of an invented shop, and publish its traces of today."),
+    ] = False,
+    demo_without_fault: Annotated[
+        bool, typer.Option("--demo-without-fault", hidden=True, help="The same weeks, and nothing happened.")
+    ] = False,
     config: ConfigOption = None,
     broker_url: BrokerUrlOption = None,
     database_url: DatabaseUrlOption = None,
@@ -97,11 +107,20 @@ def up(
                 write_note(notice)
         connections = find_connections(settings)
         prepare_database(connections.database_url)
+        is_demo = demo or demo_without_fault
+        if is_demo:
+            load_history(
+                settings,
+                database_url=connections.database_url,
+                now=datetime.now(UTC),
+                stopping=stopping,
+                has_fault=not demo_without_fault,
+            )
         processes = plan_processes(settings, config=config, workers=workers)
         onlooker = threading.Thread(
             target=look_on,
             args=(settings, connections, processes),
-            kwargs={"is_demo": demo, "stopping": stopping},
+            kwargs={"is_demo": is_demo, "stopping": stopping},
         )
         stack.callback(onlooker.join)
         stack.callback(stopping.set)
@@ -252,7 +271,7 @@ def look_on(
             console.print(
                 show("DEMO: traces of an invented shop, stored as app demo; nothing of yours", "bold")
             )
-            console.print(show(f"{name_command('forget --app demo')} removes them"))
+            console.print(show(f"{name_command('drop-demo')} removes it with its history and alerts"))
             publisher = threading.Thread(
                 target=publish_demo,
                 args=(connections.broker_url,),

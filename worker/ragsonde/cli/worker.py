@@ -30,6 +30,7 @@ from ragsonde.judging.options import JudgeKind
 from ragsonde.settings import read_settings
 from ragsonde.settings.secrets import TOKEN_CHARACTERS, build_token_reader
 from ragsonde.text_redaction import build_cover
+from ragsonde.web.host_names import HostNames
 from ragsonde_schemas.errors import BrokerLostError, SetupError
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def run_worker(settings: Settings, connections: Connections, *, may_share: bool)
             settings.ports.worker_metrics,
             routes=parts.routes,
             read_token=build_token_reader(settings.metrics, key="metrics", fewest=TOKEN_CHARACTERS),
+            hosts=HostNames(bound=settings.host, names=settings.host_names),
             allow_remote=settings.insecure or settings.metrics.asks_for_token,
         )
         stack.callback(server.close)

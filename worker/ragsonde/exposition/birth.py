@@ -1,4 +1,7 @@
-"""Which label sets exist at 0 before anything happens, so that a first event is an increase."""
+"""Which label sets exist at 0 before anything happens, so that a first event is an increase.
+
+Those of places are none of them: nobody knows an app before its first trace.
+"""
 
 from __future__ import annotations
 

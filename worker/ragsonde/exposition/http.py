@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import ipaddress
 import logging
 import socket
@@ -15,6 +14,8 @@ from socketserver import BaseRequestHandler, TCPServer
 from threading import BoundedSemaphore, Lock, Thread
 from typing import Any, NamedTuple
 
+from ragsonde.web.host_names import HostNames
+from ragsonde.web.listening import listen
 from ragsonde_schemas.errors import RagsondeError, SetupError
 from ragsonde_schemas.token import shows_token
 
@@ -30,8 +31,7 @@ SLOT_TIMEOUT_SECONDS = 1.0
 """How long a new connection may hold up the others while all threads work; then it is closed."""
 _PROBES = "/health/"
 """Probes have no token; these paths tell no more than that something is well or not."""
-_PORTS_TRIED = 100
-_HIGHEST_PORT = 65535
+_BACKLOG = 128
 
 
 class Response(NamedTuple):
@@ -87,6 +87,7 @@ def serve(
     *,
     routes: Mapping[str, Route],
     read_token: TokenReader = lambda: None,
+    hosts: HostNames | None = None,
     search_free_port: bool = True,
     allow_remote: bool = False,
 ) -> HttpServer:
@@ -97,6 +98,7 @@ def serve(
         port: the port wanted; 0 for any.
         routes: path to what answers it; every other path is a 404.
         read_token: what every path but those of probes asks for, read anew for each request.
+        hosts: names under which it is asked where there is no token; None: those of `host`.
         search_free_port: take the next free port where the wanted one is taken.
         allow_remote: listen on an address that other machines reach.
 
@@ -108,24 +110,10 @@ def serve(
             f"{host} is reached by other machines and nothing asks for a token: set metrics.token_file, "
             "listen on 127.0.0.1 behind a proxy, or set insecure: true where the network is trusted"
         )
-    last = min(port + _PORTS_TRIED, _HIGHEST_PORT + 1) if search_free_port and port else port + 1
-    for candidate in range(port, last):
-        try:
-            server = HttpServer(_Server(host, candidate, routes=routes, read_token=read_token))
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                raise SetupError(f"cannot listen on {host} port {candidate}: {error.strerror}") from error
-        else:
-            note_port(host, asked=port, got=server.port)
-            return server
-    tried = f"port {port} is" if last == port + 1 else f"ports {port} to {last - 1} are"
-    raise SetupError(f"{tried} taken on {host}: stop what listens there, or set another under ports:")
-
-
-def note_port(host: str, *, asked: int, got: int) -> None:
-    """Warns where the port that was asked for was taken: who scrapes it, scrapes somebody else."""
-    if asked not in {0, got}:
-        logger.warning("port_taken", extra={"host": host, "asked": asked, "got": got})
+    bound = listen(host, port, backlog=_BACKLOG, search_free_port=search_free_port)
+    return HttpServer(
+        _Server(bound, routes=routes, read_token=read_token, hosts=hosts or HostNames(bound=host))
+    )
 
 
 def _is_loopback(host: str) -> bool:
@@ -136,28 +124,34 @@ def _is_loopback(host: str) -> bool:
 
 
 class _Server(TCPServer):
-    allow_reuse_address = True
-    request_queue_size = 128
-
-    def __init__(self, host: str, port: int, *, routes: Mapping[str, Route], read_token: TokenReader) -> None:
-        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    def __init__(
+        self, bound: socket.socket, *, routes: Mapping[str, Route], read_token: TokenReader, hosts: HostNames
+    ) -> None:
         self.routes = dict(routes)
         self._read_token = read_token
+        self._hosts = hosts
         self._slots = BoundedSemaphore(MAX_THREADS)
         self._waiting: dict[socket.socket, None] = {}  # for their clients, the longest first
         self._waiting_lock = Lock()
-        super().__init__((host, port), _Exchange)
+        super().__init__(bound.getsockname(), _Exchange, bind_and_activate=False)
+        self.socket.close()
+        self.socket = bound
 
-    def admits(self, path: str, *, authorization: str) -> bool:
-        """True when a path is a probe's, or the token was shown; where it cannot be read, False."""
+    def find_refusal(self, path: str, *, authorization: str, host: str) -> Response | None:
+        """None for a probe, for who shows the token, and where there is none, for a name of ours."""
         if path.startswith(_PROBES):
-            return True
+            return None
         try:
             token = self._read_token()
         except RagsondeError:
             logger.exception("token_unreadable")
-            return False
-        return token is None or shows_token(authorization, token=token)
+            return _say(HTTPStatus.SERVICE_UNAVAILABLE)
+        if token is not None:
+            return None if shows_token(authorization, token=token) else _say(HTTPStatus.UNAUTHORIZED)
+        if self._hosts.admits(host):
+            return None
+        status = HTTPStatus.MISDIRECTED_REQUEST
+        return Response(status.value, PLAIN, f"{status.value} {self._hosts.describe(host)}\n".encode())
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the base declares it
         if not self._slots.acquire(blocking=False):
@@ -225,8 +219,13 @@ class _Exchange(BaseRequestHandler):
         route = self.server.routes.get(path)
         if route is None:
             return _say(HTTPStatus.NOT_FOUND), method == "GET"
-        if not self.server.admits(path, authorization=_join_header("authorization", header_lines)):
-            return _say(HTTPStatus.UNAUTHORIZED), method == "GET"
+        refusal = self.server.find_refusal(
+            path,
+            authorization=_join_header("authorization", header_lines),
+            host=_join_header("host", header_lines),
+        )
+        if refusal is not None:
+            return refusal, method == "GET"
         try:
             return route(_join_header("accept", header_lines)), method == "GET"
         except Exception:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-LABEL_MAX_CHARACTERS = 100
+from ragsonde.extraction.trace_labels import LABEL_CHARACTERS, cut_label
+
+LABEL_MAX_CHARACTERS = LABEL_CHARACTERS
 """Enough for an instance name of 64 with its basis and options."""
 
 EXEMPLAR_LABEL = "trace_id"
@@ -13,12 +15,15 @@ EXEMPLAR_MAX_CHARACTERS = 120
 def clean_label(value: str) -> str:
     """A label value that every scraper can read: printable, stripped, at most 100 characters.
 
-    What is not printable becomes U+FFFD: a lone surrogate would break the encoding of the whole page.
+    What is not printable becomes U+FFFD: a lone surrogate would break the encoding of the whole page. A
+    longer one ends in a digest: two that begin alike are two series.
     """
-    text = value[: LABEL_MAX_CHARACTERS * 4].strip()
+    text = value.strip()
+    if len(text) > LABEL_MAX_CHARACTERS:
+        text = cut_label(text)
     if not text.isprintable():
         text = "".join(character if character.isprintable() else "\ufffd" for character in text)
-    return text[:LABEL_MAX_CHARACTERS]
+    return text
 
 
 def exemplar_of(trace_id: str) -> dict[str, str] | None:

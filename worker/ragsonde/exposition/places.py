@@ -137,18 +137,25 @@ class Places:
 
         What is not named has no named release either: each process would choose its own.
         """
-        self._keep_up()
-        app_label = self._apps.admit(show_app(app))
-        environment_label = self._environments.admit(environment)
+        app_label, environment_label, _ = other_releases = self._find_pair(app, environment)
         is_named = OTHER not in {app_label, environment_label}
         release_label = (
             self._find_releases(app_label, environment_label).admit(release) if is_named else OTHER
         )
-        place = Place(app_label, environment_label, release_label)
-        other_releases = place._replace(release=OTHER)
+        place = other_releases._replace(release=release_label)
         if self._has_room(place, other_releases):
             return place
         return other_releases if other_releases in self._admitted else ELSEWHERE
+
+    def admit_pair(self, *, app: str, environment: str) -> tuple[str, str]:
+        """The app and the environment under which a trace is counted, all its releases together."""
+        other_releases = self._find_pair(app, environment)
+        is_shown = self._has_room(other_releases, other_releases)
+        return (other_releases if is_shown else ELSEWHERE)[:2]
+
+    def _find_pair(self, app: str, environment: str) -> Place:
+        self._keep_up()
+        return Place(self._apps.admit(show_app(app)), self._environments.admit(environment), OTHER)
 
     def _find_releases(self, app: str, environment: str) -> SharedVocabulary:
         vocabulary = self._releases.get((app, environment))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,12 +17,21 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import choose_encoder
 
-from ragsonde.exposition.admission import Limits, LineBudget, Vocabularies
+from ragsonde.exposition.admission import OTHER, Limits, LineBudget, Vocabularies
 from ragsonde.exposition.birth import KnownLabels, list_births
-from ragsonde.exposition.declaration import Declaration, Kind
+from ragsonde.exposition.declaration import PREFIX, Declaration, Kind
+from ragsonde.exposition.exemplars import FreshExemplars
 from ragsonde.exposition.family import Family
+from ragsonde.exposition.negotiation import OPENMETRICS, prefers_openmetrics
 from ragsonde.exposition.places import Place, Places
-from ragsonde.exposition.series import IN_FLIGHT, PLACE_LABELS, PLACED_LINES, SERIES_DROPPED
+from ragsonde.exposition.series import (
+    IN_FLIGHT,
+    PAIR_LABELS,
+    PAIR_LINES,
+    PLACE_LABELS,
+    PLACED_LINES,
+    SERIES_DROPPED,
+)
 from ragsonde.exposition.snapshot import SnapshotCollector
 from ragsonde_schemas.label_names import NO_NAMES
 
@@ -30,7 +40,6 @@ if TYPE_CHECKING:
 
     from ragsonde_schemas.label_names import LabelNames
 
-OPENMETRICS = "application/openmetrics-text"
 _PROCESS_LINES = 25
 """What the client's own process_* series and the end mark take, at most."""
 _GROWTH_LINES = 500
@@ -54,6 +63,7 @@ class Series:
         known: label values known in advance; their counters are born at 0.
         limits: bounds for what producers can make us expose.
         find_names: which apps, environments and releases the deployment names; asked for each value.
+        now: tells how old an exemplar is, in seconds since 1970.
     """
 
     def __init__(
@@ -63,10 +73,12 @@ class Series:
         known: KnownLabels | None = None,
         limits: Limits | None = None,
         find_names: Callable[[], LabelNames] = lambda: NO_NAMES,
+        now: Callable[[], float] = time.time,
     ) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # not annotated by the client
         known, limits = known or KnownLabels(), limits or Limits()
         self._registry = CollectorRegistry()
+        self._shown = FreshExemplars(self._registry, now=now)
         ProcessCollector(registry=self._registry)
         self._counters: dict[Declaration, Family[Counter]] = {}
         self._gauges: dict[Declaration, Family[Gauge]] = {}
@@ -82,7 +94,11 @@ class Series:
             for labels in list_births(declaration, known):
                 self._bear(declaration, labels)
         place_lines = (
-            max(1, len(known.scorers) * len(known.judges)) * PLACED_LINES + 3 * len(known.judges) + 4
+            max(1, len(known.scorers) * len(known.judges)) * PLACED_LINES
+            + 4 * len(known.judges)
+            + 4
+            # an app in an environment has two places at least
+            + PAIR_LINES // 2
         )
         growth_lines = _GROWTH_LINES + len(known.rules)
         self._places = Places(
@@ -124,15 +140,20 @@ class Series:
         rows: Mapping[tuple[str, ...], float],
         *,
         weights: Mapping[tuple[str, ...], float] | None = None,
+        is_greatest: bool = False,
     ) -> None:
         """Puts `rows` (label values in the declared order, to value) in the place of the earlier ones.
 
-        Rows that the limits fold into one are added up; with `weights`, one a row, their mean is taken.
+        Rows that the limits fold into one are added up; with `weights`, one a row, their mean is taken; with
+        `is_greatest` the greatest of them.
         """
         admitted: dict[tuple[str, ...], float] = {}
         weighed: dict[tuple[str, ...], float] = {}
         for values, value in rows.items():
             key = self._admit(declaration, dict(zip(declaration.labels, values, strict=True)))
+            if is_greatest:
+                admitted[key] = max(value, admitted.get(key, value))
+                continue
             weight = 1.0 if weights is None else weights[values]
             admitted[key] = admitted.get(key, 0.0) + weight * value
             weighed[key] = weighed.get(key, 0.0) + weight
@@ -156,10 +177,24 @@ class Series:
             gauge.dec()
 
     def render(self, accept: str = "") -> Page:
-        """All series as text: OpenMetrics, with exemplars, where `accept` names it, else the plain format."""
+        """All series as text: OpenMetrics, with exemplars, where `accept` prefers it, else plain."""
         # Only the format is taken from the header: the client fails on versions it cannot compare.
-        encode, content_type = choose_encoder(OPENMETRICS if OPENMETRICS in accept else "")
-        return Page(content_type, encode(self._registry))
+        encode, content_type = choose_encoder(OPENMETRICS if prefers_openmetrics(accept) else "")
+        return Page(content_type, encode(self._shown))
+
+    def read(self, name: str) -> dict[tuple[str, ...], float]:
+        """The present values of a series by its label values; {} where it has none.
+
+        Args:
+            name: without the prefix, with `_total` of a counter.
+        """
+        wanted = PREFIX + name
+        return {
+            tuple(sample.labels.values()): sample.value
+            for family in self._registry.restricted_registry([wanted]).collect()
+            for sample in family.samples
+            if sample.name == wanted
+        }
 
     def _build(self, declaration: Declaration) -> None:
         name, text, labels = declaration.full_name, declaration.help, declaration.labels
@@ -194,6 +229,9 @@ class Series:
             raise ValueError(
                 f"series {declaration.name}: got labels {sorted(labels)}, expected {sorted(names)}"
             )
+        if names[-2:] == PAIR_LABELS:
+            pair = self._places.admit_pair(app=labels["app"], environment=labels["environment"])
+            return (*[self._vocabularies.admit(name, labels[name]) for name in names[:-2]], *pair)
         if names[-3:] != PLACE_LABELS:
             return tuple([self._admit_value(name, labels[name]) for name in names])
         place = self._places.admit(
@@ -210,6 +248,8 @@ class Series:
             for declaration, family in families:
                 if declaration.labels[-3:] == PLACE_LABELS:
                     family.drop(place)
+                if declaration.labels[-2:] == PAIR_LABELS and place.release == OTHER:
+                    family.drop(place[:2])
 
     def _count_dropped(self) -> None:
         self._counters[SERIES_DROPPED].metric.inc()

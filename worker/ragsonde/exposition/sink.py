@@ -10,6 +10,7 @@ from ragsonde.exposition.closed_labels import NO_CAUSE, OK
 from ragsonde.exposition.context_tokens import count_tokens
 from ragsonde.exposition.labels import exemplar_of
 from ragsonde.exposition.series import (
+    ASSESSED,
     BACKFILLED,
     CONTEXT_TOKENS,
     DUPLICATES,
@@ -132,13 +133,15 @@ class PrometheusSink:
     def _tell_stored(self, trace: Trace, planned: Sequence[PlannedEvaluation]) -> None:
         place, missing = _place_of(trace), trace.missing_contexts
         self.series.add(TRACES, **place)
-        # counted by 0, too: a first event is an increase
+        # counted by 0, too: where nothing happened a share is 0, and not absent
         self.series.add(EMPTY_RETRIEVAL, float(missing in _EMPTY_CAUSES), **place)
         self.series.add(NO_CONTEXT, float(missing in _UNKNOWN_CAUSES), **place)
         self.series.add(SUSPECTED_INJECTION, float(bool(trace.extraction.suspected_injection)), **place)
         self.series.add(OCCURRED_AT_GUESSED, float(trace.occurred_at_guessed))
         for field, evidence in trace.extraction.fields.items():
-            self.series.add(EXTRACTION, field=field, rule=evidence.rule)
+            self.series.add(
+                EXTRACTION, field=field, rule=evidence.rule, app=trace.app, environment=trace.environment
+            )
         for born in planned:
             if born.result is None:
                 judge = judge_label(born.judge, born.fingerprint)
@@ -270,6 +273,7 @@ class PrometheusSink:
     def _tell_assessment(self, trace: Trace, judge: str, assessment: Assessment) -> None:
         place = _place_of(trace)
         if assessment.insufficient is not None:
+            self.series.add(ASSESSED, judge=judge, **place)
             self.series.add(INSUFFICIENT, float(assessment.insufficient), judge=judge, **place)
         for relevant, tokens in count_tokens(trace, assessment).items():
             self.series.add(CONTEXT_TOKENS, tokens, judge=judge, relevant=relevant, **place)

@@ -72,18 +72,19 @@ class FunctionOptions(Value):
 
 
 class SourceOptions(Value):
-    """Where a field is found: by a path, or by a function of the user's.
+    """Where a field is found: by a path, or by a function of the user's."""
 
-    Attributes:
-        path: JMESPath into the tree that `ragsonde extract --tree` prints; written as a plain string.
-        function, timeout_seconds: as in `FunctionOptions`.
-        re_retrieved: the function searches again: its contexts measure today's index.
-    """
-
-    path: str | None = None
-    function: FunctionName | None = None
-    timeout_seconds: Timeout = 10.0
-    re_retrieved: bool = False
+    path: str | None = Field(
+        default=None,
+        description="JMESPath into the tree of `ragsonde extract --tree`; written as a plain text",
+    )
+    function: FunctionName | None = Field(
+        default=None, description="module:function, or the name of an entry point"
+    )
+    timeout_seconds: Timeout = Field(default=10.0, description="after which the trace fails")
+    re_retrieved: bool = Field(
+        default=False, description="the function searches again: its contexts measure today's index"
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -13,6 +13,7 @@ from ragsonde.extraction.numbering import number_contexts
 from ragsonde.extraction.occurrence import find_occurrence
 from ragsonde.extraction.options import RetrievalOptions
 from ragsonde.extraction.span_findings import find_in_spans
+from ragsonde.extraction.trace_labels import read_label
 from ragsonde_schemas.app_name import read_app
 from ragsonde_schemas.decoded import DecodedMessage, ForeignDocument, WholeTrace
 from ragsonde_schemas.errors import Cause
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from ragsonde_schemas.decoded import Receipt, Record
 
 DEFAULT_OPTIONS = RetrievalOptions()
-
-LABEL_CHARACTERS = 200
-"""app, environment, release and variant are parts of keys: longer ones are cut."""
 
 NAME_CHARACTERS = 512
 """Ids and the model's name: longer ones are cut."""
@@ -66,13 +64,13 @@ def build_trace(found: Findings, *, receipt: Receipt, retention_days: int) -> Tr
     warnings += [f"{field}: its mapping found nothing" for field in found.mapped_to_nothing]
     contexts, gap = _settle_contexts(found, warnings)
     return Trace(
-        app=read_app(_cut_label(found.app, "app", warnings)),
+        app=read_app(read_label(found.app, "app", warnings)),
         trace_id=found.trace_id,
         record_key=found.record_key,
         event_id=_cut_name(found.event_id, "event_id", warnings),
-        environment=_cut_label(found.environment, "environment", warnings),
-        release=_cut_label(found.release, "release", warnings),
-        variant=_cut_label(found.variant, "variant", warnings),
+        environment=read_label(found.environment, "environment", warnings),
+        release=read_label(found.release, "release", warnings),
+        variant=read_label(found.variant, "variant", warnings),
         session_id=_cut_name(found.session_id, "session_id", warnings),
         user_id=_cut_name(found.user_id, "user_id", warnings),
         occurred_at=occurrence.at,
@@ -137,16 +135,8 @@ def _settle_contexts(
     return found.contexts, found.gap
 
 
-def _cut_label(value: str | None, field: str, warnings: list[str]) -> str:
-    return _cut((value or "").strip(), field, LABEL_CHARACTERS, warnings)
-
-
 def _cut_name(value: str | None, field: str, warnings: list[str]) -> str | None:
-    return _cut(value.strip(), field, NAME_CHARACTERS, warnings) or None if value is not None else None
-
-
-def _cut(value: str, field: str, limit: int, warnings: list[str]) -> str:
-    if len(value) <= limit:
-        return value
-    warnings.append(f"{field}: found {len(value)} characters, cut to {limit}")
-    return value[:limit]
+    name = (value or "").strip()
+    if len(name) > NAME_CHARACTERS:
+        warnings.append(f"{field}: found {len(name)} characters, cut to {NAME_CHARACTERS}")
+    return name[:NAME_CHARACTERS] or None

@@ -15,25 +15,26 @@ _KEY_SOURCES = ("api_key", "api_key_env", "api_key_file")
 class TokenPrices(Value):
     """What a model costs, where litellm does not know it or knows it wrong; US dollars a million tokens."""
 
-    input_usd_per_million: Annotated[float, Field(ge=0)]
-    output_usd_per_million: Annotated[float, Field(ge=0)]
+    input_usd_per_million: Annotated[float, Field(ge=0)] = Field(description="of tokens that are sent")
+    output_usd_per_million: Annotated[float, Field(ge=0)] = Field(description="of tokens that are received")
 
 
 class FallbackOptions(Value):
     """A model that is asked where a judge's own cannot answer; written as its name, or with how to reach it.
 
-    Attributes:
-        model, api_base, api_key, api_key_env, api_key_file, prices: as of a judge, whose own do not count.
+    How to reach it is as of a judge, whose own does not count.
     """
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
-    model: Annotated[str, Field(min_length=1)]
-    api_base: str | None = None
-    api_key: SecretStr | None = None
-    api_key_env: str | None = None
-    api_key_file: Path | None = None
-    prices: TokenPrices | None = None
+    model: Annotated[str, Field(min_length=1)] = Field(description="litellm's name of the model")
+    api_base: str | None = Field(default=None, description="where its API is, if not at its usual address")
+    api_key: SecretStr | None = Field(default=None, description="its key itself")
+    api_key_env: str | None = Field(default=None, description="the environment variable that holds its key")
+    api_key_file: Path | None = Field(default=None, description="a file that holds its key")
+    prices: TokenPrices | None = Field(
+        default=None, description="what it costs, where litellm does not know it or knows it wrong"
+    )
 
     @model_validator(mode="before")
     @classmethod

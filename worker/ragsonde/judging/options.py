@@ -68,12 +68,12 @@ Count = Annotated[int, Field(ge=1)]
 class BudgetOptions(Value):
     """The most that a judge may spend in an hour or a day (UTC), over all workers; absent is no limit."""
 
-    usd_per_hour: Positive | None = None
-    usd_per_day: Positive | None = None
-    calls_per_hour: Count | None = None
-    calls_per_day: Count | None = None
-    tokens_per_hour: Count | None = None
-    tokens_per_day: Count | None = None
+    usd_per_hour: Positive | None = Field(default=None, description="US dollars an hour")
+    usd_per_day: Positive | None = Field(default=None, description="US dollars a day")
+    calls_per_hour: Count | None = Field(default=None, description="calls an hour, second tries included")
+    calls_per_day: Count | None = Field(default=None, description="calls a day, second tries included")
+    tokens_per_hour: Count | None = Field(default=None, description="tokens an hour, sent and received")
+    tokens_per_day: Count | None = Field(default=None, description="tokens a day, sent and received")
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -93,17 +93,13 @@ class BudgetOptions(Value):
 
 
 class CircuitOptions(Value):
-    """When a worker stops asking a model that does not answer.
+    """When a worker stops asking a model that does not answer."""
 
-    Attributes:
-        failures: outages in a row that open the circuit.
-        open_seconds: how long it stays open before one probe is let through; doubled with each failed probe.
-        longest_open_seconds: it is not doubled beyond this.
-    """
-
-    failures: Count = 5
-    open_seconds: Positive = 10.0
-    longest_open_seconds: Positive = 300.0
+    failures: Count = Field(default=5, description="outages in a row that open the circuit")
+    open_seconds: Positive = Field(
+        default=10.0, description="how long until one probe is let through; doubled with each failed probe"
+    )
+    longest_open_seconds: Positive = Field(default=300.0, description="it is not doubled beyond this")
 
 
 _LITELLM_ONLY = (
@@ -138,62 +134,80 @@ def _read_all(value: object) -> object:
 
 
 class JudgeOptions(Value):
-    """One judge as configured.
-
-    Attributes:
-        name: its name in scores, series and commands.
-        kind: a `JudgeKind`, or the name that an installed package gives its own kind.
-        sample: the share of traces it judges, drawn by trace id.
-        model: litellm's name of the model, with the provider in front: `openai/gpt-5-mini`.
-        api_base: where the provider's API is, if not at its usual address.
-        api_key, api_key_env, api_key_file: the key itself, or the environment variable or the file that holds
-            it (read again for each call); none of them: the provider's own variable, e.g. OPENAI_API_KEY.
-        temperature: left out for models that refuse it, and where None.
-        timeout_seconds: for one call; deadline_seconds: for one trace, all calls together.
-        max_tokens: of a reply; asked once more with double the room when that was too little.
-        path: of the recorded verdicts.
-        scorers: instance names of those it judges for; `all` is every one.
-        match: which traces it judges; the others are `filtered` for it.
-        min_per_hour: a floor: each hour an app's rate is raised so that so many of its traces would be judged
-            if as many came as in the last hour that had any. An app that nothing came from for a day has the
-            configured rate until the next hour begins.
-        budget: what it may spend.
-        fallbacks: models that are asked in turn where its own cannot answer.
-        max_context_tokens: of all contexts in one call; more are split over `max_calls` calls, then cut at
-            the ends of sentences.
-        options: of a kind that an installed package adds, as that package reads them; no place for secrets,
-            they are shown.
-        max_concurrency: calls at once in one worker process; None = as many as it has threads.
-    """
+    """One judge as configured; with no key named, an LLM is called with its provider's own variable."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$")]
-    kind: Annotated[str, AfterValidator(_read_kind)]
-    sample: Annotated[float, Field(ge=0, le=1)] = 1.0
-    model: str | None = None
-    api_base: str | None = None
-    api_key: SecretStr | None = None
-    api_key_env: str | None = None
-    api_key_file: Path | None = None
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0
-    timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 60.0
-    deadline_seconds: Annotated[float, Field(gt=0, lt=570)] = DEFAULT_DEADLINE_SECONDS
-    max_tokens: Annotated[int, Field(ge=64, le=200_000)] = DEFAULT_MAX_TOKENS
-    reasons: Reasons = Reasons.TRACE
-    reply_format: ReplyFormat = ReplyFormat.AUTO
-    prices: TokenPrices | None = None
-    path: Path | None = None
-    scorers: Annotated[tuple[str, ...] | None, BeforeValidator(_read_all)] = None
-    match: MatchOptions = MatchOptions()
-    min_per_hour: Count | None = None
-    budget: BudgetOptions | None = None
-    fallbacks: tuple[FallbackOptions, ...] = ()
-    max_context_tokens: Annotated[int, Field(ge=100)] = 6000
-    max_calls: Annotated[int, Field(ge=1, le=8)] = 2
-    max_concurrency: Count | None = None
-    circuit: CircuitOptions = CircuitOptions()
-    options: dict[str, Any] = Field(default_factory=dict)
+    name: Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$")] = Field(
+        description="its name in scores, series and commands"
+    )
+    kind: Annotated[str, AfterValidator(_read_kind)] = Field(
+        description="lexical, litellm, recorded, or a kind that an installed package adds"
+    )
+    sample: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=1.0, description="the share of traces it judges, drawn by trace id"
+    )
+    model: str | None = Field(
+        default=None, description="litellm's name of the model, provider in front: openai/gpt-5-mini"
+    )
+    api_base: str | None = Field(
+        default=None, description="where the provider's API is, if not at its usual address"
+    )
+    api_key: SecretStr | None = Field(
+        default=None, description="the key itself; no key named: the provider's own variable"
+    )
+    api_key_env: str | None = Field(default=None, description="the environment variable that holds the key")
+    api_key_file: Path | None = Field(
+        default=None, description="a file that holds the key, read again for each call"
+    )
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
+        default=0.0, description="left out where null, and for models that refuse it"
+    )
+    timeout_seconds: Annotated[float, Field(gt=0, le=600)] = Field(default=60.0, description="for one call")
+    deadline_seconds: Annotated[float, Field(gt=0, lt=570)] = Field(
+        default=DEFAULT_DEADLINE_SECONDS, description="for one trace, all calls together"
+    )
+    max_tokens: Annotated[int, Field(ge=64, le=200_000)] = Field(
+        default=DEFAULT_MAX_TOKENS, description="of a reply; asked once more with twice of it when too little"
+    )
+    reasons: Reasons = Field(default=Reasons.TRACE, description="for what reasons are asked")
+    reply_format: ReplyFormat = Field(
+        default=ReplyFormat.AUTO, description="how the model is held to the form of its reply"
+    )
+    prices: TokenPrices | None = Field(
+        default=None, description="what the model costs, where litellm does not know it or knows it wrong"
+    )
+    path: Path | None = Field(default=None, description="the file of recorded verdicts")
+    scorers: Annotated[tuple[str, ...] | None, BeforeValidator(_read_all)] = Field(
+        default=None, description="instance names of the scorers it judges for; null or `all`: every one"
+    )
+    match: MatchOptions = Field(
+        default=MatchOptions(), description="which traces it judges; the others are `filtered` for it"
+    )
+    min_per_hour: Count | None = Field(
+        default=None,
+        description="a floor: each hour an app's rate is raised so that so many of its traces are judged",
+    )
+    budget: BudgetOptions | None = Field(default=None, description="what it may spend")
+    fallbacks: tuple[FallbackOptions, ...] = Field(
+        default=(), description="models that are asked in turn where its own cannot answer"
+    )
+    max_context_tokens: Annotated[int, Field(ge=100)] = Field(
+        default=6000, description="of all contexts in one call; more are split over calls, then cut"
+    )
+    max_calls: Annotated[int, Field(ge=1, le=8)] = Field(
+        default=2, description="calls that the contexts of one trace are split over, at most"
+    )
+    max_concurrency: Count | None = Field(
+        default=None, description="calls at once in one worker process; null: as many as it has threads"
+    )
+    circuit: CircuitOptions = Field(
+        default=CircuitOptions(), description="when a model that does not answer is asked no more for a while"
+    )
+    options: dict[str, Any] = Field(
+        default_factory=dict,
+        description="of a package's kind, as it reads them; shown, so no place for secrets",
+    )
 
     @property
     def calls_somebody(self) -> bool:

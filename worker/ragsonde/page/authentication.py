@@ -6,12 +6,13 @@ import ipaddress
 import logging
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from itsdangerous import BadSignature, TimestampSigner
 from werkzeug.utils import redirect
 
 from ragsonde.page.options import PageAuth, PageOptions
+from ragsonde.web.host_names import is_address
 from ragsonde_schemas.errors import RagsondeError
 from ragsonde_schemas.token import is_same_token, shows_token
 
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 COOKIE = "ragsonde_session"
 SESSION_SECONDS = 12 * 3600
 """A working day; after it the token is asked for again."""
+_SAME_SITE = "Lax"
+"""Who follows a link of an alert is let in at once: a GET changes nothing, others bring no cookie."""
 _SALT = "ragsonde.page.session"
 _READER = "reader"
 
@@ -61,19 +64,39 @@ class Authentication:
             case PageAuth.TOKEN:
                 return self._judge_token(request)
 
-    def log_in(self, request: Request, *, shown: str, target: str) -> Response | None:
-        """A redirect that carries the session's cookie; None when what was shown is not the token."""
+    def trusts_names(self, request: Request) -> bool:
+        """True where no secret keeps out a web page that asks under a name of its own.
+
+        Behind a proxy on this machine, too: a browser beside it could write the proxy's header.
+        """
+        match self.options.auth:
+            case PageAuth.NONE:
+                return True
+            case PageAuth.PROXY_HEADER:
+                client = request.remote_addr or ""
+                return is_address(client) and ipaddress.ip_address(client).is_loopback
+            case PageAuth.TOKEN:
+                return False
+
+    def log_in(
+        self, request: Request, *, shown: str, target: str
+    ) -> Response | Literal[Verdict.REFUSED, Verdict.UNREADABLE]:
+        """A redirect, with the session's cookie where a token is asked for; else why there is none."""
+        if self.options.auth is not PageAuth.TOKEN:
+            return redirect(target, 303)
         token = self._read()
-        if token is None or not is_same_token(shown.strip(), token):
+        if token is None:
+            return Verdict.UNREADABLE
+        if not is_same_token(shown.strip(), token):
             logger.warning("page_login_refused", extra={"client": request.remote_addr})
-            return None
+            return Verdict.REFUSED
         response = redirect(target, 303)
         response.set_cookie(
             COOKIE,
             _sign_with(token).sign(_READER).decode(),
             max_age=SESSION_SECONDS,
             httponly=True,
-            samesite="Strict",
+            samesite=_SAME_SITE,
             secure=self._is_secure(request),
         )
         return response
@@ -81,7 +104,7 @@ class Authentication:
     def log_out(self, *, target: str) -> Response:
         """A redirect that takes the cookie away."""
         response = redirect(target, 303)
-        response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
+        response.delete_cookie(COOKIE, httponly=True, samesite=_SAME_SITE)
         return response
 
     def _judge_proxy(self, request: Request) -> Verdict:

@@ -66,6 +66,9 @@ class Links(Value):
         pattern=r"^https?://\S*\{trace_id\}\S*$",
         description="URL of a trace in your tracing tool, with {trace_id} where its id stands",
     )
+    page: Annotated[str | None, Field(pattern=r"^https?://[^\s?#]+$")] = Field(
+        default=None, description="URL of the monitor's page as people reach it, for links in notices"
+    )
     runbook: str | None = Field(
         default=None,
         pattern=r"^https?://\S*\{alert\}\S*$",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ragsonde.page.charts import draw_bar, draw_trend
-from ragsonde.page.wording import find_interval, say_age, say_place, say_share
-from ragsonde.scoring.bands import find_band
+from ragsonde.page.charts import draw_bar
+from ragsonde.page.links import link_list, link_place
+from ragsonde.page.scorer_cards import Linked
+from ragsonde.page.wording import say_age, say_name, say_place, say_share
 from ragsonde_schemas.evaluation import EvaluationState
 
 if TYPE_CHECKING:
@@ -16,48 +17,47 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
 
-    from ragsonde.scoring.formula import Remedy
-    from ragsonde.scoring.scorer import Scorer
-    from ragsonde_schemas.watched import LedgerSummary, PlaceActivity, PlaceSummary, ScorerSummary, Spending
+    from ragsonde_schemas.watched import (
+        JudgeCounts,
+        LedgerSummary,
+        Overview,
+        Place,
+        PlaceSummary,
+        Spending,
+    )
 
-_SCORED = EvaluationState.SCORED
-_WAITING = (EvaluationState.WAITING, EvaluationState.RUNNING)
+_S = EvaluationState
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlaceLine:
+class PlaceLine(NamedTuple):
     """One place among the others."""
 
-    place: PlaceActivity
     name: str
+    link: str
+    traces: str
     age: str
     is_shown: bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScorerCard:
-    """One scorer under one judge.
+class LedgerLine:
+    """Where the traces of one judge went.
 
     Attributes:
-        value, interval: on the scorer's scale, as text; '' where there is none.
-        band: how the mean reads; '' for scorers that are compared with their own past.
-        unscored: cause and number, the commonest first.
+        cells: one for each state of the table; its number leads to the traces.
     """
 
-    name: str
-    scorer: str
     judge: str
-    value: str
-    interval: str
-    band: str
-    tone: str
-    n: int
-    below: str
-    unscored: tuple[tuple[str, int], ...]
-    question: str
-    remedies: tuple[Remedy, ...]
-    trend: Markup
-    summary: ScorerSummary
+    cells: tuple[Linked, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerView:
+    """Where every trace went: states as columns, judges as lines."""
+
+    revisions: int
+    states: tuple[str, ...]
+    lines: tuple[LedgerLine, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,30 +69,71 @@ class SpendingLine:
     bar: Markup
 
 
-def list_places(
-    places: Sequence[PlaceActivity], *, shown: PlaceActivity | None, now: datetime
-) -> tuple[PlaceLine, ...]:
-    """A line for each place."""
+def list_places(overview: Overview, *, shown: Place | None = None) -> tuple[PlaceLine, ...]:
+    """A line for each place; ages are those of when it was read."""
     return tuple(
         PlaceLine(
-            place=one,
-            name=say_place(one.place),
-            age=say_age(one.last_admitted_at, now=now),
-            is_shown=shown is not None and one.place == shown.place,
+            name=say_place(one.activity.place),
+            link=link_place(one.activity.place),
+            traces=f"{one.activity.traces:,}",
+            age=say_age(one.activity.last_at, now=overview.read_at),
+            is_shown=one.activity.place == shown,
         )
-        for one in places
+        for one in overview.places
     )
 
 
-def list_cards(summary: PlaceSummary, scorers: Mapping[str, Scorer]) -> tuple[ScorerCard, ...]:
-    """A card for each scorer and judge that said anything."""
-    return tuple(_make_card(one, scorers.get(one.instance)) for one in summary.scorers)
+def choose_place(overview: Overview, arguments: Mapping[str, str], *, app: str | None) -> PlaceSummary | None:
+    """The busiest place that fits what is asked for; None where none does.
+
+    Args:
+        overview: of all places.
+        arguments: of the address.
+        app: as it is stored; None: not asked for.
+    """
+    environment = arguments.get("environment")
+    fitting = (
+        one
+        for one in overview.places
+        if app in (None, one.activity.place.app) and environment in (None, one.activity.place.environment)
+    )
+    return next(fitting, None)
 
 
-def list_states(ledger: LedgerSummary) -> tuple[EvaluationState, ...]:
-    """The states in which any evaluation stands."""
-    return tuple(
-        state for state in EvaluationState if any(states.get(state) for states in ledger.judges.values())
+def describe_state(summary: PlaceSummary, *, now: datetime) -> str:
+    """How many traces came, how fresh they are, and a clause for what each judge made of them.
+
+    All of it is of the same traces: the live ones of the place that occurred in the last 24 hours.
+    """
+    activity = summary.activity
+    traces = "1 trace" if activity.traces == 1 else f"{activity.traces:,} traces"
+    begin = f"{traces} in the last 24 hours, the last {say_age(activity.last_at, now=now)}"
+    clauses = "; ".join(_describe_judge(one) for one in summary.judges) or "No judge looked at them"
+    return f"{begin}. {clauses}."
+
+
+def view_ledger(ledger: LedgerSummary, *, place: Place | None) -> LedgerView:
+    """The states in which any evaluation stands, and how many of each judge's do; numbers lead to traces."""
+    present = {state for one in ledger.judges for state, number in one.states.items() if number}
+    # those of a newer version come last, as words
+    states = [*(one for one in _S if one in present), *sorted(present.difference(_S))]
+    known = frozenset(_S)
+    return LedgerView(
+        revisions=ledger.revisions,
+        states=tuple(say_name(state.value) for state in states),
+        lines=tuple(
+            LedgerLine(
+                judge=one.judge,
+                cells=tuple(
+                    _link_number(
+                        one.states.get(state, 0),
+                        link_list(place, judge=one.judge, state=state.value) if state in known else "",
+                    )
+                    for state in states
+                ),
+            )
+            for one in ledger.judges
+        ),
     )
 
 
@@ -112,53 +153,22 @@ def list_spending(spending: Sequence[Spending]) -> Iterator[SpendingLine]:
             yield SpendingLine(judge=one.judge, text=text, bar=draw_bar(share, said=f"{one.judge}: {text}"))
 
 
-def describe_state(summary: PlaceSummary, ledger: LedgerSummary, *, now: datetime) -> str:
-    """One sentence: how many traces, how many of them scored, how fresh."""
-    scored = max((states.get(_SCORED, 0) for states in ledger.judges.values()), default=0)
-    activity = summary.activity
-    age = say_age(activity.last_admitted_at, now=now)
-    share = say_share(min(scored, ledger.revisions), ledger.revisions)
-    return (
-        f"{activity.revisions:,} traces in the last 24 hours, {share} of the app's scored; last trace {age}, "
-        f"{summary.waiting:,} waiting."
-    )
+def _describe_judge(counts: JudgeCounts) -> str:
+    looked_at = counts.looked_at
+    clause = f"{counts.judge} looked at {looked_at:,}"
+    if looked_at:
+        clause += f" and scored {say_share(counts.states.get(_S.SCORED, 0), looked_at)} of them"
+    left = [
+        f"{number:,} {words}"
+        for number, words in (
+            (counts.waiting, "wait" if counts.waiting != 1 else "waits"),
+            (counts.states.get(_S.SAMPLED_OUT, 0), "outside its sample"),
+            (counts.states.get(_S.SHED, 0), "left out for its budget"),
+        )
+        if number
+    ]
+    return clause + (f" ({', '.join(left)})" if left else "")
 
 
-def _make_card(summary: ScorerSummary, scorer: Scorer | None) -> ScorerCard:
-    scale = scorer.scale if scorer is not None else 1.0
-    formula = scorer.formula if scorer is not None else None
-    has_direction = formula is None or formula.direction.value == "higher"
-    value = interval = band = tone = ""
-    if summary.mean is not None:
-        value = f"{summary.mean * scale:.2f}"
-        found = find_interval(summary.mean, deviation=summary.deviation, n=summary.n)
-        interval = f"{found[0] * scale:.2f} to {found[1] * scale:.2f}" if found else ""
-        if formula is not None and has_direction:
-            of_mean = find_band(formula.bands, raw=summary.mean)
-            band = of_mean.words.partition(":")[0]
-            tone = _choose_tone(formula.bands.index(of_mean), len(formula.bands))
-    unscored = sorted(summary.unscored.items(), key=lambda pair: (-pair[1], pair[0].value))
-    return ScorerCard(
-        name=formula.display_name if formula is not None else summary.instance,
-        scorer=summary.scorer,
-        judge=summary.judge,
-        value=value,
-        interval=interval,
-        band=band,
-        tone=tone,
-        n=summary.n,
-        below=say_share(summary.below, summary.n) if summary.below is not None else "",
-        unscored=tuple((cause.value, number) for cause, number in unscored),
-        question=formula.comparison.question if formula is not None else "",
-        remedies=formula.remedies if formula is not None else (),
-        trend=draw_trend(summary.days, name=summary.scorer),
-        summary=summary,
-    )
-
-
-def _choose_tone(place: int, bands: int) -> str:
-    """`good`, `fair` or `bad`, by the band's place among the formula's, the highest first."""
-    share = place / max(1, bands - 1)
-    if share <= 1 / 3:
-        return "good"
-    return "fair" if share <= 2 / 3 else "bad"
+def _link_number(number: int, link: str) -> Linked:
+    return Linked(f"{number:,}", link if number else "")

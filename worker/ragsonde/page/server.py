@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import logging
-import socket
 from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -12,23 +9,24 @@ from typing import TYPE_CHECKING, Any
 from waitress import wasyncore
 
 from ragsonde.page.application import REQUEST_MAX_BYTES
+from ragsonde.page.reading_room import PLACES
+from ragsonde.web.listening import listen
 from ragsonde.web.roomy_server import RoomyServer
-from ragsonde_schemas.errors import SetupError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ragsonde.page.application import PageApplication
 
-logger = logging.getLogger(__name__)
-
-THREADS = 8
+THREADS = PLACES + 4
+"""More than may be waiting for a view: some are always left for `/metrics` and `/health`."""
 CONNECTIONS = 200
 """Open at once; for a further one, that which was silent for the longest is closed."""
 REQUEST_SECONDS = 10.0
 """For the whole of a request to arrive."""
 _SILENT_SECONDS = 20
 _TURN_SECONDS = 1.0
-_PORTS_TRIED = 100
-_HIGHEST_PORT = 65535
+_BACKLOG = 64
 
 
 class PageServer:
@@ -39,6 +37,7 @@ class PageServer:
         host: an address of this machine.
         port: the first that is tried; 0 for any.
         request_seconds: for a whole request to arrive.
+        on_close: called when nothing is answered any more.
 
     Raises:
         SetupError: no port is free, or the address is none of this machine.
@@ -51,12 +50,14 @@ class PageServer:
         host: str,
         port: int,
         request_seconds: float = REQUEST_SECONDS,
+        on_close: Callable[[], None] = lambda: None,
     ) -> None:
+        self._on_close = on_close
         self._channels: dict[int, Any] = {}
         self._server = RoomyServer(
             application,
             self._channels,
-            bound=_bind_first_free(host, port),
+            bound=listen(host, port, backlog=_BACKLOG),
             threads=THREADS,
             connections=CONNECTIONS,
             request_seconds=request_seconds,
@@ -80,35 +81,10 @@ class PageServer:
         with suppress(OSError):
             self._server.pull_trigger()
         self._thread.join()
+        self._on_close()
 
     def _run(self) -> None:
         while not self._is_closing:
             wasyncore.loop(timeout=_TURN_SECONDS, map=self._channels, use_poll=True, count=1)
         self._server.task_dispatcher.shutdown()
         wasyncore.close_all(self._channels, ignore_all=True)
-
-
-def _bind_first_free(host: str, port: int) -> socket.socket:
-    last = min(port + _PORTS_TRIED, _HIGHEST_PORT + 1) if port else 1
-    for candidate in range(port, last):
-        try:
-            family, kind, protocol, _, address = socket.getaddrinfo(host, candidate, type=socket.SOCK_STREAM)[
-                0
-            ]
-            bound = socket.socket(family, kind, protocol)
-        except OSError as error:
-            raise SetupError(f"cannot listen on {host}: {error.strerror}") from error
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            bound.bind(address)
-            bound.listen(64)
-        except OSError as error:
-            bound.close()
-            if error.errno != errno.EADDRINUSE:
-                raise SetupError(f"cannot listen on {host} port {candidate}: {error.strerror}") from error
-        else:
-            if candidate != port:
-                logger.warning("port_taken", extra={"host": host, "asked": port, "got": candidate})
-            return bound
-    tried = f"ports {port} to {last - 1} are" if last - port > 1 else f"port {port} is"
-    raise SetupError(f"{tried} taken on {host}: stop what listens there, or set another under ports:")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from ragsonde.receiver.answers import (
     name_type,
     refuse,
 )
+from ragsonde.web.host_names import HostNames
 from ragsonde_schemas.errors import RagsondeError
 from ragsonde_schemas.token import shows_token
 
@@ -49,11 +50,13 @@ class Gate:
         max_body_bytes: of a body as it is sent.
         read_token: the token that every client must show, read anew for each, as a file may be replaced;
             None: no token is asked for. Where it raises, nobody is let in.
+        hosts: names under which pages are read where there is no token.
     """
 
     pages: Collection[str]
     max_body_bytes: int
     read_token: Callable[[], str | None]
+    hosts: HostNames = field(default_factory=HostNames)
 
     def find_refusal(self, head: RequestHead, *, is_busy: bool = False) -> Answer | None:
         """The answer to a request that is not let in; None for one whose body may come.
@@ -101,6 +104,9 @@ class Gate:
         if token is not None:
             authorization = head.headers.get("authorization", "")
             return None if shows_token(authorization, token=token) else _ask_for_token(head)
+        host = head.headers.get("host")
+        if head.method != "POST" and not self.hosts.admits(host):
+            return _refuse(head, HTTPStatus.MISDIRECTED_REQUEST, self.hosts.describe(host))
         if head.method == "POST" and "origin" in head.headers:
             # without a token, any page that is open in a browser on this machine could post here
             problem = (

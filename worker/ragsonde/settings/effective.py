@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from pydantic import BaseModel, SecretStr
 
 from ragsonde.judging.options import JudgeKind
+from ragsonde.regression.options import GRAFANA
 from ragsonde.settings.draft import flatten
 from ragsonde.settings.fields import OF_ONE_PROCESS, SECRET_URLS, Settings
 from ragsonde.settings.origin import DEFAULT, join_path
 from ragsonde.settings.secrets import HIDDEN, hide_password
+from ragsonde_schemas.http_place import WEBHOOK
 
 if TYPE_CHECKING:
     from ragsonde.settings.origin import KeyPath
     from ragsonde.settings.reading import Reading
 
 _HASH_HEX_DIGITS = 12
+ALERT_SINKS = (WEBHOOK, GRAFANA)
 _KEY_SOURCES = ("api_key", "api_key_env", "api_key_file")
 
 
@@ -83,6 +86,9 @@ def show_values(settings: Settings) -> dict[str, Any]:
     values["extraction"] = [
         entry.model_dump(mode="json", exclude_defaults=True) for entry in settings.extraction
     ]
+    grafana = settings.regression.grafana
+    if grafana is not None and grafana.token is not None:
+        values["regression"]["grafana"]["token"] = HIDDEN
     if settings.receiver.token is not None:
         values["receiver"]["token"] = HIDDEN
     for judge, shown in zip(settings.judges, values["judges"], strict=True):
@@ -95,12 +101,15 @@ def show_values(settings: Settings) -> dict[str, Any]:
 def hash_settings(settings: Settings) -> str:
     """12 hex digits: the same in all processes of one deployment, others where traces are scored otherwise.
 
-    Left out is what belongs to one process or machine (`OF_ONE_PROCESS`), and secrets with the places they
-    are read from.
+    Left out is what belongs to one process or machine (`OF_ONE_PROCESS`, and where alerts are told), and
+    secrets with the places they are read from.
     """
     values = {name: value for name, value in show_values(settings).items() if name not in OF_ONE_PROCESS}
     values["judges"] = [
         {key: value for key, value in judge.items() if key not in _KEY_SOURCES} for judge in values["judges"]
     ]
+    values["regression"] = {
+        key: value for key, value in values["regression"].items() if key not in ALERT_SINKS
+    }
     canonical = json.dumps(values, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:_HASH_HEX_DIGITS]

@@ -11,15 +11,17 @@ from pydantic import BeforeValidator, Field, SecretStr, model_validator
 
 from ragsonde.assembly.closing import ClosingTimes
 from ragsonde.decoding.limits import DecodingLimits
-from ragsonde.exposition.options import MetricsOptions
+from ragsonde.exposition.options import MetricsOptions, SeriesOptions
 from ragsonde.extraction.mapping_options import ExtractionOptions
 from ragsonde.judging.options import DEFAULT_DEADLINE_SECONDS, JudgeKind, JudgeOptions
 from ragsonde.page.options import Links, PageAuth, PageOptions
 from ragsonde.receiver.options import ReceiverOptions
 from ragsonde.redaction.options import RedactionOptions
+from ragsonde.regression.options import RegressionOptions
 from ragsonde.scoring.table import DEFAULT_FORMULAS
 from ragsonde.settings.secrets import has_valid_port
 from ragsonde.sinks.options import ScoreSinkOptions
+from ragsonde_schemas.score_stream import MOST_TAGS
 from ragsonde_schemas.user_key import LEAST_SECRET_CHARACTERS
 from ragsonde_schemas.value import Value
 
@@ -34,12 +36,15 @@ LEASE_MARGIN_SECONDS = 30.0
 DELIVERY_SECONDS = 600
 """How long a worker may keep a delivery: then Valkey gives it to another one. RabbitMQ waits 30 minutes."""
 
+MOST_TAG_CHARACTERS = 64
+
 OF_ONE_PROCESS = frozenset(
     {
         "broker_url_file",
         "data_dir",
         "database_url_file",
         "host",
+        "host_names",
         "insecure",
         "links",
         "log_format",
@@ -50,6 +55,7 @@ OF_ONE_PROCESS = frozenset(
         "prefetch_multiplier",
         "receiver",
         "score_sinks",
+        "series",
         "threads",
         "user_key",
         "user_key_file",
@@ -81,6 +87,7 @@ def _default_scorers() -> dict[str, dict[str, Any] | None]:
 Count = Annotated[int, BeforeValidator(_refuse_boolean), Field(ge=1)]
 Port = Annotated[int, BeforeValidator(_refuse_boolean), Field(ge=1, le=65535)]
 Days = Annotated[Count, Field(le=36_500)]
+HostName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$", max_length=253)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_split_commas), Field(min_length=1)]
 
 
@@ -93,6 +100,7 @@ class RetentionDays(Value):
     assessment: Days = Field(default=90, description="verdicts")
     judge_reply: Days = Field(default=7, description="raw replies of LLM judges")
     score: Days = Field(default=90, description="scores and their details")
+    score_block: Days = Field(default=90, description="scores counted by five minutes; they name no trace")
     parked_message: Days = Field(default=30, description="messages that could not be worked on")
     span: Days = Field(default=1, description="spans of closed traces; later ones find no trace to join")
 
@@ -159,6 +167,9 @@ class Settings(Value):
         default_factory=ClosingTimes, description="when a trace whose spans come one by one is complete"
     )
     host: str = Field(default=LOOPBACK, description="address that the HTTP servers bind")
+    host_names: Annotated[tuple[HostName, ...], BeforeValidator(_split_commas)] = Field(
+        default=(), description="names under which the HTTP servers are asked, where no token is asked for"
+    )
     insecure: bool = Field(default=False, description="bind other addresses than loopback without any token")
     ports: Ports = Field(default_factory=Ports, description="ports of the HTTP servers")
     receiver: ReceiverOptions = Field(
@@ -168,6 +179,10 @@ class Settings(Value):
     links: Links = Field(default_factory=Links, description="where people go on from the page")
     metrics: MetricsOptions = Field(
         default_factory=MetricsOptions, description="who may scrape the workers' and the monitor's series"
+    )
+    series: SeriesOptions = Field(
+        default_factory=SeriesOptions,
+        description="apps and environments that are always named",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="the least severe events that are logged"
@@ -190,6 +205,17 @@ class Settings(Value):
     )
     user_id_names: Annotated[tuple[str, ...], BeforeValidator(_split_commas)] = Field(
         default=(), description="further names of attributes and keys that hold a user's id"
+    )
+    stratum_tags: Annotated[
+        tuple[Annotated[str, Field(min_length=1, max_length=MOST_TAG_CHARACTERS)], ...],
+        BeforeValidator(_split_commas),
+        Field(max_length=MOST_TAGS),
+    ] = Field(
+        default=(),
+        description="topics or routes among traces' tags that scores are counted apart by; the first counts",
+    )
+    regression: RegressionOptions = Field(
+        default_factory=RegressionOptions, description="when a fall of scores is told"
     )
     allow_message_overrides: bool = Field(
         default=False, description="a message may raise its sampling rate, not only lower it"

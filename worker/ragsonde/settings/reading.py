@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from ragsonde.plugins import list_judge_kinds, load_formulas
+from ragsonde.plugins.formulas import load_formulas
+from ragsonde.plugins.judges import list_judge_kinds
 from ragsonde.scoring.options import suggest
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings.draft import Draft, find_origin

@@ -17,13 +17,20 @@ class DeliveryError(RagsondeError):
 
     Attributes:
         is_final: the same batch would be refused again.
+        is_about_content: what is refused is what was sent, and not who sent it or to where.
         retry_after_seconds: what the other side asked us to wait, if it did.
     """
 
     def __init__(
-        self, message: str, *, is_final: bool = False, retry_after_seconds: float | None = None
+        self,
+        message: str,
+        *,
+        is_final: bool = False,
+        is_about_content: bool = False,
+        retry_after_seconds: float | None = None,
     ) -> None:
         self.is_final = is_final
+        self.is_about_content = is_about_content
         self.retry_after_seconds = retry_after_seconds
         super().__init__(message)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any, Self
-from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
+from ragsonde_schemas.http_place import WEBHOOK, find_shown_url_problem
 from ragsonde_schemas.value import Value
 
-WEBHOOK, OTLP = "webhook", "otlp"
+OTLP = "otlp"
 OWN_KINDS = (WEBHOOK, OTLP)
 
 
@@ -72,9 +72,7 @@ class ScoreSinkOptions(Value):
     def _check_url(self) -> list[str]:
         if self.url is None:
             return []
-        problem = find_url_problem(self.url)
-        if problem is None and "@" in urlsplit(self.url).netloc:
-            problem = "holds a user or password, which does not belong into settings: use url_file"
+        problem = find_shown_url_problem(self.url)
         return [] if problem is None else [f"url: {problem}"]
 
     def _check_link(self) -> list[str]:
@@ -85,15 +83,3 @@ class ScoreSinkOptions(Value):
         except (KeyError, IndexError, ValueError):
             return ["link: found another field than {trace_id}, {app} and {record_key}, or a lone brace"]
         return []
-
-
-def find_url_problem(url: str) -> str | None:
-    """Why nothing can be posted to a URL, None where it can; the URL is not repeated."""
-    try:
-        parts = urlsplit(url)
-        has_host = bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return "is no URL; expected one like https://collector.example/path"
-    if parts.scheme not in {"http", "https"} or not has_host:
-        return "found no http or https URL; expected one like https://collector.example/path"
-    return None

@@ -7,9 +7,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ragsonde.sinks.exporting import Export
-from ragsonde.sinks.options import OTLP, WEBHOOK
+from ragsonde.sinks.options import OTLP
 from ragsonde.sinks.outbox import Outbox
 from ragsonde_schemas.errors import ConfigError
+from ragsonde_schemas.http_place import WEBHOOK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -10,14 +10,16 @@ waiting, under the same lease and with the same count of starts as if it had bee
 
 from __future__ import annotations
 
-import hashlib
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragsonde.storage.earlier_verdicts import read_found, send_search
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.erasure import erase_within
-from ragsonde.storage.result_rows import JudgedResult, insert_calls, insert_results, sum_spending
+from ragsonde.storage.evaluation_births import insert_evaluations
+from ragsonde.storage.record_lock import hash_record
+from ragsonde.storage.result_rows import JudgedResult, insert_calls, insert_results
+from ragsonde.storage.superseding import supersede_revisions
 from ragsonde.storage.text_keeping import ALL_TEXTS, drop_own_texts, insert_texts
 from ragsonde.storage.tombstones import (
     HOLD_OFF,
@@ -34,7 +36,7 @@ from ragsonde.storage.trace_rows import (
     list_trace_columns,
     to_utc,
 )
-from ragsonde.storage.transitions import UNFINISHED, count_attempts, list_sources, require_birth
+from ragsonde.storage.transitions import UNFINISHED, require_birth
 from ragsonde_schemas.evaluation import Admission, ClaimedEvaluation, EvaluationKey, EvaluationState
 
 if TYPE_CHECKING:
@@ -66,54 +68,6 @@ SELECT judge, fingerprint FROM evaluation
 WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
   AND revision = %(revision)s AND state = ANY(%(unfinished)s) AND backfill_id IS NULL
 ORDER BY judge, fingerprint
-"""
-
-_SUPERSEDE = """
-UPDATE evaluation
-SET state = 'superseded', lease_until = CASE WHEN state = 'running' THEN lease_until END,
-    next_attempt_at = NULL, queued_until = NULL,
-    finished_at = CASE WHEN state = 'running' THEN NULL ELSE coalesce(finished_at, %(now)s) END
-WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
-  AND revision < %(revision)s AND state = ANY(%(sources)s)
-RETURNING revision, judge, fingerprint
-"""
-"""A running one keeps its count of unfinished starts: by it the run still going on may end it later. It keeps
-its lease: when that is over and nobody has ended it, what it holds of a budget is given back."""
-
-_COUNT_SCORES = """
-SELECT count(*) FROM score
-JOIN unnest(%(revisions)s::smallint[], %(judges)s::text[], %(fingerprints)s::text[])
-    AS old(revision, judge, fingerprint) USING (revision, judge, fingerprint)
-WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
-"""
-"""A statement of its own: its snapshot has the scores of a run that ended while the other waited for it."""
-
-_INSERT_EVALUATIONS = """
-INSERT INTO evaluation (
-    trace_id, app, record_key, revision, day, judge, fingerprint, state, cause, sample_rate, created_at,
-    attempts, next_attempt_at, queued_until, starts, unfinished_starts, lease_until, finished_at, calls,
-    tokens_in, tokens_out, cost_usd, backfill_id)
-SELECT %(trace_id)s, %(app)s, %(record_key)s, %(revision)s, %(day)s, judge, fingerprint, state, cause,
-    sample_rate, %(now)s, attempts,
-    CASE WHEN is_unfinished THEN %(now)s END,
-    CASE WHEN is_unfinished AND backfill_id IS NULL THEN %(lease_until)s END,
-    is_claimed::int, is_claimed::int, CASE WHEN is_claimed THEN %(lease_until)s END,
-    CASE WHEN NOT is_unfinished THEN %(now)s END, calls, tokens_in, tokens_out, cost_usd, backfill_id
-FROM unnest(
-    %(judges)s::text[], %(fingerprints)s::text[], %(states)s::text[], %(causes)s::text[],
-    %(sample_rates)s::float8[], %(attempts)s::int[], %(calls)s::int[], %(tokens_in)s::int[],
-    %(tokens_out)s::int[], %(costs_usd)s::float8[], %(backfill_ids)s::bigint[]
-) AS r(judge, fingerprint, state, cause, sample_rate, attempts, calls, tokens_in, tokens_out, cost_usd,
-    backfill_id),
-LATERAL (SELECT state = ANY(%(unfinished)s) AS is_unfinished, state = 'running' AS is_claimed) AS stands
-"""
-"""`queued_until` is as far as a lease: so long a new evaluation is left to the task that admitted it."""
-
-_LEAVE_TO_BACKFILL = """
-INSERT INTO backfill_item (trace_id, app, record_key, revision, day, judge, fingerprint, backfill_id)
-SELECT trace_id, app, record_key, revision, day, judge, fingerprint, backfill_id FROM evaluation
-WHERE trace_id = %(trace_id)s AND app = %(app)s AND record_key = %(record_key)s AND day = %(day)s
-  AND revision = %(revision)s AND state = 'waiting' AND backfill_id IS NOT NULL
 """
 
 
@@ -184,7 +138,7 @@ def admit_trace(
         superseded = supersede_revisions(connection, columns) or 0 if revision > 1 else 0
         pending = _list_waiting(planned, key, revision=revision)
         first = pending[0] if claims_first and pending else None
-        _insert(connection, columns, planned, texts, first=first)
+        insert_revision(connection, columns, planned, texts, first=first)
         search = first and send_search(connection, {**columns, "fingerprint": first.fingerprint})
     return Admission(
         kind="new" if revision == 1 else "revision",
@@ -203,12 +157,6 @@ def admit_trace(
         else None,
         superseded=superseded,
     )
-
-
-def hash_record(key: TraceKey) -> int:
-    """A 64-bit name of the record for the advisory lock; two records with the same one merely take turns."""
-    name = f"{key.app}\x1f{key.trace_id}\x1f{key.record_key}"
-    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
 
 
 def _erase_earlier(connection: Connection[TupleRow], trace: Trace, forgotten: Sequence[str]) -> None:
@@ -262,21 +210,6 @@ def _find_pending(
     )
 
 
-def supersede_revisions(connection: Connection[TupleRow], columns: dict[str, Any]) -> int | None:
-    """How many scores the revisions below `revision` had; None where no evaluation of them counted.
-
-    The caller holds the record's lock.
-    """
-    parameters = {**columns, "sources": list_sources(EvaluationState.SUPERSEDED)}
-    old = connection.execute(_SUPERSEDE, parameters).fetchall()
-    if not old:
-        return None
-    revisions, judges, fingerprints = (list(column) for column in zip(*old, strict=True))
-    of_old = {"revisions": revisions, "judges": judges, "fingerprints": fingerprints}
-    row = connection.execute(_COUNT_SCORES, {**columns, **of_old}).fetchone()
-    return 0 if row is None else int(row[0])
-
-
 def _list_waiting(
     planned: Sequence[PlannedEvaluation], key: TraceKey, *, revision: int
 ) -> tuple[EvaluationKey, ...]:
@@ -289,7 +222,7 @@ def _list_waiting(
     )
 
 
-def _insert(
+def insert_revision(
     connection: Connection[TupleRow],
     columns: dict[str, Any],
     planned: Sequence[PlannedEvaluation],
@@ -297,11 +230,17 @@ def _insert(
     *,
     first: EvaluationKey | None,
 ) -> None:
+    """Sends all inserts of a revision; who calls has seen to it that it is none that is stored.
+
+    Args:
+        connection: in the transaction that stores it.
+        columns: of the trace, and `day`, `revision`, `now`, `lease_until`, `evaluations_born`.
+        planned: its evaluations.
+        texts: which stay when nothing waits for them.
+        first: the evaluation that is run at once.
+    """
     connection.execute(INSERT_TRACE, columns)
-    if planned:
-        connection.execute(_INSERT_EVALUATIONS, {**columns, **_list_evaluation_columns(planned, first=first)})
-    if any(one.backfill_id is not None for one in planned):
-        connection.execute(_LEAVE_TO_BACKFILL, columns)
+    insert_evaluations(connection, columns, planned, claimed=first)
     results = [
         JudgedResult(evaluation.judge, evaluation.fingerprint, evaluation.result)
         for evaluation in planned
@@ -314,29 +253,3 @@ def _insert(
     insert_texts(connection, columns, texts)
     if columns["revision"] > 1:
         drop_own_texts(connection, columns, texts)
-
-
-def _list_evaluation_columns(
-    planned: Sequence[PlannedEvaluation], *, first: EvaluationKey | None
-) -> dict[str, list[Any]]:
-    """The new rows; the one of `first` is claimed already."""
-    claimed = first and (first.judge, first.fingerprint)
-    results = [evaluation.result for evaluation in planned]
-    spending = [result and sum_spending(result.calls) for result in results]
-    return {
-        "judges": [evaluation.judge for evaluation in planned],
-        "fingerprints": [evaluation.fingerprint for evaluation in planned],
-        "states": [
-            (EvaluationState.RUNNING if (one.judge, one.fingerprint) == claimed else one.state).value
-            for one in planned
-        ],
-        "unfinished": sorted(UNFINISHED),
-        "causes": [result and result.cause and result.cause.value for result in results],
-        "sample_rates": [evaluation.sample_rate for evaluation in planned],
-        "attempts": [count_attempts(result) for result in results],
-        "calls": [spent and spent.calls for spent in spending],
-        "tokens_in": [spent and spent.tokens_in for spent in spending],
-        "tokens_out": [spent and spent.tokens_out for spent in spending],
-        "costs_usd": [spent and spent.cost_usd for spent in spending],
-        "backfill_ids": [evaluation.backfill_id for evaluation in planned],
-    }

@@ -11,7 +11,7 @@ from ragsonde.storage.day_samples import MOST_BLOCKS, SAMPLED, plan_samples
 from ragsonde.storage.engine import pipelined_transaction, translating_losses
 from ragsonde.storage.partitions import list_partitions
 from ragsonde.storage.result_rows import rebuild_assessment, rebuild_outcome
-from ragsonde.storage.tables import EVALUATION_KEY
+from ragsonde.storage.table_names import EVALUATION_KEY
 from ragsonde.storage.trace_rows import rebuild_remains, rebuild_trace, to_utc
 from ragsonde.storage.transitions import ENDS_OF_A_RUN
 from ragsonde_schemas.assessment import Assessment

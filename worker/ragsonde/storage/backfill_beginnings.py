@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ragsonde.storage.admission import hash_record
 from ragsonde.storage.backfill_turns import HOLD_RUNNING
 from ragsonde.storage.engine import pipelined_transaction
-from ragsonde.storage.tables import EVALUATION_KEY
+from ragsonde.storage.record_lock import hash_record
+from ragsonde.storage.table_names import EVALUATION_KEY
 from ragsonde.storage.tombstones import HOLD_OFF
 from ragsonde_schemas.evaluation import LEFT_OUT, REDONE
 

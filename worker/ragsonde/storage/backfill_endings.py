@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragsonde.storage.engine import pipelined_transaction
-from ragsonde.storage.tables import EVALUATION_KEY
+from ragsonde.storage.table_names import EVALUATION_KEY
 from ragsonde_schemas.evaluation import REDONE
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.storage.backfill_candidates import Place
 from ragsonde.storage.engine import pipelined_transaction
-from ragsonde.storage.tables import EVALUATION_KEY
+from ragsonde.storage.table_names import EVALUATION_KEY
 from ragsonde_schemas.evaluation import EvaluationKey
 from ragsonde_schemas.trace import TraceKey
 

@@ -25,7 +25,7 @@ LONGEST_WAIT = timedelta(days=2)
 """An evaluation that was born earlier has ended."""
 
 _SUMS = (
-    *("looked_at", "judged", "cached", "shed", "sampled_out"),
+    *("traces", "looked_at", "judged", "cached", "shed", "sampled_out"),
     *("calls", "tokens_in", "tokens_out", "cost_usd", "unpriced", "checks"),
 )
 _NEVER_LOOKED_AT = (EvaluationState.FILTERED.value, EvaluationState.NOT_EVALUABLE.value)
@@ -37,6 +37,8 @@ class DayCost(Value):
     Evaluations that a backfill added to traces of other days are in calls, tokens, cost and `unpriced` alone.
 
     Attributes:
+        traces: all evaluations, so traces and revisions that came while the judge was configured; what the
+            ledger counts.
         looked_at: evaluations that the judge might have judged: all but filtered ones and those without
             anything to judge.
         judged: those for which it was asked or scored, or verdicts were taken from an earlier trace.
@@ -54,6 +56,7 @@ class DayCost(Value):
 
     day: date
     judge: str
+    traces: int
     looked_at: int
     judged: int
     cached: int
@@ -118,20 +121,20 @@ def _restrict(query: Select[Any], column: QueryableAttribute[str], value: str | 
 
 def _sum_evaluations(since: datetime, until: datetime) -> Select[Any]:
     row = EvaluationRow
+    looked_at = row.state.not_in(_NEVER_LOOKED_AT)
     columns: list[ColumnElement[Any]] = [
-        func.count().filter(~row.is_added).label("looked_at"),
-        func.count().filter(_is_known_judged(), ~row.is_added).label("judged"),
+        func.count().filter(~row.is_added).label("traces"),
+        func.count().filter(looked_at, ~row.is_added).label("looked_at"),
+        func.count().filter(looked_at, _is_known_judged(), ~row.is_added).label("judged"),
         func.count().filter(row.state == EvaluationState.SHED.value, ~row.is_added).label("shed"),
         func.count().filter(row.state == EvaluationState.SAMPLED_OUT.value).label("sampled_out"),
-        _sum(row.calls).label("calls"),
-        _sum(row.tokens_in).label("tokens_in"),
-        _sum(row.tokens_out).label("tokens_out"),
-        func.coalesce(func.sum(row.cost_usd), 0.0).label("cost_usd"),
-        func.count().filter(row.calls > 0, row.cost_usd.is_(None)).label("unpriced"),
+        *(_sum(row.calls, looked_at), _sum(row.tokens_in, looked_at), _sum(row.tokens_out, looked_at)),
+        func.coalesce(func.sum(row.cost_usd).filter(looked_at), 0.0).label("cost_usd"),
+        func.count().filter(looked_at, row.calls > 0, row.cost_usd.is_(None)).label("unpriced"),
     ]
     return (
         select(row.judge, row.app, *columns)
-        .where(row.created_at >= since, row.created_at < until, row.state.not_in(_NEVER_LOOKED_AT))
+        .where(row.created_at >= since, row.created_at < until)
         .group_by(row.judge, row.app)
     )
 
@@ -171,9 +174,7 @@ def _sum_checks(day: date) -> Select[Any]:
     row = CheckResultRow
     columns: list[ColumnElement[Any]] = [
         func.count().label("checks"),
-        _sum(row.calls).label("calls"),
-        _sum(row.tokens_in).label("tokens_in"),
-        _sum(row.tokens_out).label("tokens_out"),
+        *(_sum(row.calls), _sum(row.tokens_in), _sum(row.tokens_out)),
         func.coalesce(func.sum(row.cost_usd), 0.0).label("cost_usd"),
         func.count().filter(row.cost_usd.is_(None)).label("unpriced"),
     ]
@@ -185,5 +186,8 @@ def _sum_checks(day: date) -> Select[Any]:
     )
 
 
-def _sum(column: QueryableAttribute[int | None]) -> ColumnElement[int]:
-    return func.coalesce(func.sum(column), 0)
+def _sum(
+    column: QueryableAttribute[int | None] | QueryableAttribute[int], *conditions: ColumnElement[bool]
+) -> ColumnElement[Any]:
+    total = func.sum(column)
+    return func.coalesce(total.filter(*conditions) if conditions else total, 0).label(column.key)

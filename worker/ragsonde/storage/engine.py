@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, InvalidatePoolError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
-from ragsonde_schemas.errors import ConfigError, DatabaseLostError, RagsondeError
+from ragsonde_schemas.errors import ConfigError, DatabaseLostError, GivenUpError, LockedOutError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,17 +59,6 @@ _GIVEN_UP_STATES = frozenset(
     }
 )
 """Postgres is there and serves others: it is this statement that fails."""
-
-
-class GivenUpError(RagsondeError):
-    """Postgres gave up on this transaction, which is undone: too slow, or in conflict with another one.
-
-    The same again may succeed or not: it is worth a few attempts, but nothing else need wait for it.
-    """
-
-
-class LockedOutError(DatabaseLostError):
-    """Somebody else has kept what we write to for longer than a statement waits; nothing was done."""
 
 
 def build_engine(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
+from ragsonde.storage.dirty_marks import write_marking
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.erasure_choice import find_traces
 from ragsonde.storage.erasure_map import Reach, list_reached
@@ -43,6 +44,7 @@ _OF_CHECKS = """trace_id = ANY(%(ids)s::text[]) AND (%(app)s::text IS NULL OR ap
   AND (%(before)s::date IS NULL
        OR coalesce((trace ->> 'occurred_at')::timestamptz, chosen_at) < %(before)s::date)"""
 _OF_TRACES = "trace_id = ANY(%(ids)s::text[])"
+_MARK_BLOCKS = write_marking(_OF_RECORDS)
 
 _LOCK_BACKFILLS = "SELECT FROM backfill ORDER BY id FOR UPDATE"
 """Before any evaluation, as everybody: who reserves for a backfill holds its row and waits for another."""
@@ -54,6 +56,19 @@ UPDATE backfill SET place = jsonb_set(place, '{trace_id}',
 WHERE place ->> 'trace_id' = ANY(%(ids)s::text[])
 """
 """A beginning comes before the whole: what follows is looked at, and a few that were looked at are again."""
+_OF_ALERTS = """(%(app)s::text IS NULL OR app = %(app)s)
+  AND EXISTS (SELECT FROM jsonb_array_elements(explanation -> 'traces') AS one(trace)
+    WHERE one.trace ->> 'trace_id' = ANY(%(ids)s::text[]))"""
+_LEAVE_ALERTS = f"""
+WITH cut AS (
+    UPDATE alert SET explanation = jsonb_set(explanation, '{{traces}}', (
+        SELECT coalesce(jsonb_agg(one.trace ORDER BY one.place), '[]')
+        FROM jsonb_array_elements(explanation -> 'traces') WITH ORDINALITY AS one(trace, place)
+        WHERE NOT (one.trace ->> 'trace_id' = ANY(%(ids)s::text[]))))
+    WHERE {_OF_ALERTS} RETURNING 1)
+SELECT count(*) FROM cut
+"""  # noqa: S608  # a constant
+"""After the traces: who writes an alert holds those that it names, so that it is there by now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +197,7 @@ def erase_within(
     counts = ErasureCounts()
     connection.execute(_LOCK_BACKFILLS)
     connection.execute(_LOCK_RECORDS, columns)
+    connection.execute(_MARK_BLOCKS, columns)
     held: list[Sequence[Any]] = []
     for table, where in _list_conditions():
         if table in _HOLDING:
@@ -191,6 +207,7 @@ def erase_within(
         else:
             counts[table] += _count(connection, _write_deletion(table, where), columns)
     connection.execute(_FORGET_PLACE, columns)
+    counts["alert"] += _count(connection, _LEAVE_ALERTS, columns)
     # in one order, as others take these locks
     for judge, *amounts in sorted(held, key=lambda row: (row[0], row[-1])):
         release(connection, judge, amounts)
@@ -203,7 +220,7 @@ def _count_batch(engine: Engine, choice: ErasureChoice, ids: Sequence[str]) -> E
         return ErasureCounts(
             {
                 table: _count(connection, f"SELECT count(*) FROM {table} WHERE {where}", columns)  # noqa: S608  # constants
-                for table, where in _list_conditions()
+                for table, where in (*_list_conditions(), ("alert", _OF_ALERTS))
             }
         )
 

@@ -24,6 +24,8 @@ class Reach(StrEnum):
     """By whom the stored body names."""
     BY_PLACE = "by_place"
     """The trace id in it is cut; the row stays."""
+    BY_LIST = "by_list"
+    """The trace is taken out of the list that it stands in; the row stays."""
     BY_MESSAGE = "by_message"
     """With the parked message of the same key."""
     KEPT = "kept"
@@ -72,6 +74,33 @@ HOLDINGS: dict[str, Holding] = {
     "label_budget": Holding(
         Reach.KEPT, "names of apps, environments and releases", ("label", "app", "environment", "value")
     ),
+    "score_stream": Holding(
+        Reach.KEPT,
+        "names of scorers, judges, apps and environments",
+        ("scorer", "version", "judge", "fingerprint", "app", "environment"),
+    ),
+    "score_block": Holding(Reach.KEPT, "how many traces of five minutes scored what", ("stratum",)),
+    "extraction_block": Holding(
+        Reach.KEPT,
+        "how many traces of five minutes had a field found by which rule",
+        ("app", "environment", "rules"),
+    ),
+    "dirty_mark": Holding(Reach.KEPT, "names of apps and environments, times", ("app", "environment")),
+    "score_block_cursor": Holding(Reach.KEPT, "how far the counting of scores has come"),
+    "block_change": Holding(Reach.KEPT, "which counts of scores are other than before"),
+    "baseline": Holding(
+        Reach.KEPT,
+        "what scores were like while all was well, why a person chose it",
+        ("kind", "fitted", "reason", "replaced_reason"),
+    ),
+    "monitor_state": Holding(Reach.KEPT, "evidence of falls of scores", ("level", "hold")),
+    "stream_arming": Holding(
+        Reach.KEPT, "how a changed scorer or judge gets its baseline", ("way", "outcome")
+    ),
+    "alert": Holding(Reach.BY_LIST, "the ids of its worst traces, and numbers of many"),
+    "alert_notice": Holding(
+        Reach.KEPT, "which notices of alerts were sent where", ("notice_id", "sink", "event")
+    ),
     "scorer_version": Holding(Reach.KEPT, "which version of a scorer is shown", ("scorer", "version")),
     "user_key": Holding(Reach.KEPT, "keys by which users' ids become pseudonyms", ("id", "secret")),
     "tombstone": Holding(Reach.KEPT, "salted digests of what was erased", ("digest", "kind")),
@@ -86,6 +115,7 @@ WORDS = {
     Reach.BY_CHECK: "erased with its copy",
     Reach.BY_BODY: "erased by whom the message names",
     Reach.BY_PLACE: "the trace id is cut, the row stays",
+    Reach.BY_LIST: "the trace is taken out of the list, the row stays",
     Reach.BY_MESSAGE: "erased with its parked message",
     Reach.KEPT: "kept: it names no trace, user or session",
 }

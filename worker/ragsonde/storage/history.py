@@ -14,9 +14,8 @@ from ragsonde.storage.gathered_spans import find_gathered_spans
 from ragsonde.storage.parking_store import find_parked
 from ragsonde.storage.rescored import read_active_versions
 from ragsonde.storage.result_rows import rebuild_assessment, rebuild_call, rebuild_outcome
+from ragsonde.storage.table_names import EVALUATION_KEY, REVISION_KEY
 from ragsonde.storage.tables import (
-    EVALUATION_KEY,
-    REVISION_KEY,
     AssessmentRow,
     EvaluationRow,
     JudgeReplyRow,
@@ -26,8 +25,10 @@ from ragsonde.storage.tables import (
     TraceTextRow,
 )
 from ragsonde.storage.trace_rows import rebuild_trace, to_utc
-from ragsonde_schemas.evaluation import EvaluationKey
+from ragsonde_schemas.errors import Cause
+from ragsonde_schemas.evaluation import EvaluationKey, EvaluationState
 from ragsonde_schemas.history import EvaluationHistory, RevisionHistory, TraceHistory
+from ragsonde_schemas.newer_words import read_word
 from ragsonde_schemas.trace import TraceKey
 
 if TYPE_CHECKING:
@@ -183,9 +184,9 @@ def _build_evaluation(
 ) -> EvaluationHistory:
     moments = ("created_at", "finished_at", "next_attempt_at", "lease_until", "reopened_at")
     numbers = ("attempts", "starts", "unfinished_starts", "calls", "tokens_in", "tokens_out")
-    columns: dict[str, Any] = {
-        name: row[name] for name in (*numbers, "state", "cause", "sample_rate", "cost_usd")
-    }
+    columns: dict[str, Any] = {name: row[name] for name in (*numbers, "sample_rate", "cost_usd")}
+    columns["state"] = read_word(EvaluationState, row["state"])
+    columns["cause"] = row["cause"] and read_word(Cause, row["cause"])
     columns |= {name: row[name] and to_utc(row[name]) for name in moments}
     return EvaluationHistory(
         **columns,

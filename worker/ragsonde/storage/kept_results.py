@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragsonde.storage.jsonb import encode_value
 from ragsonde.storage.result_rows import rebuild_assessment
-from ragsonde.storage.tables import EVALUATION_KEY
+from ragsonde.storage.table_names import EVALUATION_KEY
 from ragsonde_schemas.evaluation import REDONE, EvaluationState, KeptResult
 
 if TYPE_CHECKING:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragsonde.storage.admission import hash_record, supersede_revisions
+from ragsonde.storage.dirty_marks import mark_records
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.jsonb import clean_text
+from ragsonde.storage.record_lock import hash_record
+from ragsonde.storage.superseding import supersede_revisions
 from ragsonde.storage.text_keeping import ALL_TEXTS, drop_own_texts
 from ragsonde.storage.trace_rows import list_key_columns
 
@@ -65,5 +67,7 @@ def withdraw_record(
     with pipelined_transaction(engine) as connection:
         connection.execute(_LOCK, {"lock": hash_record(key)})
         superseded = supersede_revisions(connection, columns)
+        if superseded is not None:
+            mark_records(connection, [key])
         drop_own_texts(connection, columns, texts)
     return superseded

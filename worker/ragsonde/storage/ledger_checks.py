@@ -9,7 +9,7 @@ put beside it: the run's scores were created when it finished.
 
 from __future__ import annotations
 
-from ragsonde.storage.tables import EVALUATION_KEY, REVISION_KEY
+from ragsonde.storage.table_names import EVALUATION_KEY, REVISION_KEY
 from ragsonde_schemas.ledger import Invariant
 
 _RECORD = ("trace_id", "app", "record_key", "day")
@@ -45,6 +45,14 @@ HAVING count(e.judge) <> t.evaluations_born
     Invariant.SCORED_HAS_VERDICTS: f"""
 {_EVALUATIONS} AND e.state = 'scored' AND e.calls > 0 AND e.day >= :first_verdict_day
   AND NOT EXISTS (SELECT FROM assessment a WHERE {_join("a", "e", EVALUATION_KEY)})
+""",
+    # by scorer, as `rescore` may have put other versions beside
+    Invariant.SCORES_ARE_WHOLE: f"""
+SELECT e.trace_id FROM evaluation e
+LEFT JOIN score s ON {_OF_EVALUATION}
+WHERE {_bound("e", "created_at")} AND e.state IN ('scored', 'not_evaluable', 'failed')
+GROUP BY {", ".join(f"e.{name}" for name in EVALUATION_KEY)}, e.scores_born
+HAVING count(DISTINCT s.scorer) < e.scores_born
 """,
     # NaN is greater than every number
     Invariant.SCORES_ARE_IN_RANGE: f"""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
-from ragsonde.storage.engine import GivenUpError, translating_losses
+from ragsonde.storage.engine import translating_losses
+from ragsonde_schemas.errors import GivenUpError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,22 @@ def hold_job_lock(connection: Connection, name: str) -> None:
     connection.execute(
         text("SELECT pg_advisory_xact_lock(:space, :job)"), {"space": _JOB_SPACE, "job": hash_job(name)}
     )
+
+
+def share_job_lock(connection: Connection, name: str) -> None:
+    """Waits until nobody holds the lock of a job alone; many may share it, each to its transaction's end."""
+    connection.execute(
+        text("SELECT pg_advisory_xact_lock_shared(:space, :job)"),
+        {"space": _JOB_SPACE, "job": hash_job(name)},
+    )
+
+
+def write_job_try(name: str) -> tuple[str, dict[str, int]]:
+    """The statement that takes it if nobody has it, for the driver's connection; it tells whether it did."""
+    return "SELECT pg_try_advisory_xact_lock(%(space)s, %(job)s)", {
+        "space": _JOB_SPACE,
+        "job": hash_job(name),
+    }
 
 
 def hash_job(name: str) -> int:

@@ -18,13 +18,23 @@ class ParkedMessageRow(Tables):
         replays: how often it was published again.
         replayed_at: when it was last published again; null where it was parked again since.
         dropped_at: when somebody decided that it is not worth that, or when it was parked, of an erased one.
-        names: whom it named when it came; null of what was parked before that was kept.
+        names: whom it named when it came, its traces also as the stored body names them; null of what was
+            parked before that was kept.
     """
 
     __tablename__ = "parked_message"
     __table_args__ = (
         UniqueConstraint("message_key", "reason"),
         Index("ix_parked_message_parked_at", "parked_at"),
+        Index("ix_parked_message_message_id", "message_id"),
+        Index(
+            "ix_parked_message_names",
+            "names",
+            postgresql_using="gin",
+            postgresql_ops={"names": "jsonb_path_ops"},
+            # what was parked lately would else be read one by one
+            postgresql_with={"fastupdate": "off"},
+        ),
     )
 
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alembic import command
 from alembic.config import Config
-from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
-from ragsonde.storage.engine import GivenUpError, LockedOutError, build_engine, translating_losses
-from ragsonde_schemas.errors import DatabaseLostError, SetupError
+from ragsonde.storage.engine import build_engine, translating_losses
+from ragsonde.storage.schema_state import find_migrations, is_newer, schema_state
+from ragsonde_schemas.errors import DatabaseLostError, GivenUpError, LockedOutError
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -104,27 +103,6 @@ def _list_holders(engine: Engine) -> list[str]:
     return [f"{name or 'a client without a name'} (pid {pid}, {seconds} s)" for name, pid, seconds in rows]
 
 
-def schema_state(engine: Engine) -> tuple[str | None, str | None]:
-    """The revision that the database has, None for an empty one, and the newest that this program knows.
-
-    Raises:
-        DatabaseLostError: Postgres is away.
-        SetupError: the migrations are not where they belong.
-    """
-    head = ScriptDirectory.from_config(build_config(engine)).get_current_head()
-    with translating_losses(), engine.connect() as connection:
-        return MigrationContext.configure(connection).get_current_revision(), head
-
-
-def is_newer(current: str | None, head: str | None) -> bool:
-    """True for the schema of a later version than this program's.
-
-    Migrations only expand what workers of the version before use, so such a program goes on: it must be able
-    to start again between the migration and its replacement.
-    """
-    return current is not None and head is not None and current.isdigit() and int(current) > int(head)
-
-
 def build_config(engine: Engine) -> Config:
     """Alembic's configuration for one database, without any file.
 
@@ -135,18 +113,3 @@ def build_config(engine: Engine) -> Config:
     config.set_main_option("script_location", str(find_migrations()).replace("%", "%%"))
     config.attributes["engine"] = engine
     return config
-
-
-def find_migrations() -> Path:
-    """The folder of the migrations: of the checkout, or `ragsonde_migrations` beside the installed package.
-
-    Raises:
-        SetupError: neither is there.
-    """
-    package = Path(__file__).resolve().parents[1]
-    places = (package.parents[1] / "migrations", package.parent / "ragsonde_migrations")
-    for place in places:
-        if (place / "env.py").is_file():
-            return place
-    looked = " and ".join(str(place) for place in places)
-    raise SetupError(f"no migrations in {looked}: install ragsonde again")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import string
 from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import LargeBinary, func, literal, or_, select
+from sqlalchemy import func, select, union
 
+from ragsonde.decoding.body_names import read_names
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.jsonb import clean_text
 from ragsonde.storage.parked_erasure import empty_envelope, names_forgotten
-from ragsonde.storage.parked_names import list_noted
+from ragsonde.storage.parked_names import list_noted, name_noted
 from ragsonde.storage.replaying import insert_or_reopen
 from ragsonde.storage.retries import Retries
 from ragsonde.storage.tables import ParkedMessageRow
@@ -20,6 +19,7 @@ from ragsonde.storage.trace_rows import to_utc
 from ragsonde_schemas.envelope import Envelope
 from ragsonde_schemas.errors import ParkReason
 from ragsonde_schemas.history import ERASED, ParkedMessage
+from ragsonde_schemas.newer_words import read_word
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_OTLP_ID_DIGITS = 32
 _MOST_SHOWN = 50
 
 
@@ -105,14 +104,15 @@ def count_waiting(connection: Connection, *, since: datetime | None = None) -> d
     )
     if since is not None:
         query = query.where(row.parked_at >= since)
-    return {ParkReason(reason): count for reason, count in connection.execute(query)}
+    return {read_word(ParkReason, reason): count for reason, count in connection.execute(query)}
 
 
 def find_parked(engine: Engine, *, trace_id: str, limit: int = _MOST_SHOWN) -> tuple[ParkedMessage, ...]:
     """The parked messages that name a trace, newest first.
 
-    Looked for are the id as a JSON string and as the 16 bytes of an OTLP id. A compressed body, and what lies
-    beyond the kept part of an oversize one, cannot be looked into.
+    Looked for are the ids of messages, and what was noted of their bodies when they were parked: values under
+    keys that say so, and ids of OTLP. What could not be read then, and what lies beyond the kept part of an
+    oversize body, is not found.
 
     Raises:
         DatabaseLostError: Postgres is away.
@@ -129,15 +129,14 @@ def find_parked(engine: Engine, *, trace_id: str, limit: int = _MOST_SHOWN) -> t
 
 
 def name_trace(trace_id: str) -> ColumnElement[bool]:
-    """The condition that a parked message names a trace."""
-    return or_(
-        ParkedMessageRow.message_id == trace_id,
-        ParkedMessageRow.message_key == trace_id,
-        *(
-            func.position(literal(needle, LargeBinary).op("IN")(ParkedMessageRow.body)) > 0
-            for needle in list_needles(trace_id)
-        ),
-    )
+    """The condition that a parked message names a trace; each part of it has an index."""
+    row = ParkedMessageRow
+    conditions = [
+        row.message_id == trace_id,
+        row.message_key == trace_id,
+        *(row.names.contains(noted) for noted in name_noted(trace_id)),
+    ]
+    return row.id.in_(union(*(select(row.id).where(condition) for condition in conditions)))
 
 
 def read_envelope(engine: Engine, *, parked_id: int) -> Envelope | None:
@@ -157,14 +156,6 @@ def read_envelope(engine: Engine, *, parked_id: int) -> Envelope | None:
     return Envelope(**columns)
 
 
-def list_needles(trace_id: str) -> list[bytes]:
-    """What a body holds that names the trace: the id as JSON, escaped or not, or the bytes of an OTLP id."""
-    needles = {f'"{trace_id}"'.encode(errors="replace"), json.dumps(trace_id).encode()}
-    if len(trace_id) == _OTLP_ID_DIGITS and set(trace_id) <= set(string.hexdigits):
-        needles.add(bytes.fromhex(trace_id))
-    return sorted(needles)
-
-
 def _list_columns(envelope: Envelope, *, parked_at: datetime) -> dict[str, Any]:
     return {
         "message_key": clean_text(envelope.message_key),
@@ -178,7 +169,9 @@ def _list_columns(envelope: Envelope, *, parked_at: datetime) -> dict[str, Any]:
         "parked_at": parked_at,
         "body": envelope.body,
         "body_bytes": envelope.body_bytes,
-        "names": list_noted(envelope.names),
+        "names": list_noted(
+            envelope.names, body=read_names(envelope.body, encoding=envelope.content_encoding)
+        ),
     }
 
 
@@ -197,4 +190,5 @@ def list_parked_columns() -> list[ColumnElement[Any]]:
 def rebuild_parked(row: dict[str, Any]) -> ParkedMessage:
     """A parked message from the columns of `list_parked_columns`."""
     times = ("received_at", "parked_at", "replayed_at", "dropped_at")
-    return ParkedMessage(**{**row, **{name: row[name] and to_utc(row[name]) for name in times}})
+    read = {"reason": read_word(ParkReason, row["reason"])}
+    return ParkedMessage(**{**row, **read, **{name: row[name] and to_utc(row[name]) for name in times}})

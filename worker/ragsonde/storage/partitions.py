@@ -14,18 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from psycopg.errors import CheckViolation
 from sqlalchemy import text
 
-from ragsonde.storage.engine import (
-    GivenUpError,
-    LockedOutError,
-    pipelined_transaction,
-    translating_losses,
-)
+from ragsonde.storage.engine import pipelined_transaction, translating_losses
 from ragsonde.storage.locks import hold_job_lock
 from ragsonde.storage.open_records import delete_closed
-from ragsonde.storage.tables import PARTITIONED
+from ragsonde.storage.table_names import PARTITIONED
+from ragsonde_schemas.errors import GivenUpError, LockedOutError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection, Engine
 
@@ -38,6 +34,10 @@ _MAKING = "make_partitions"
 _ROWS_A_BATCH = 500
 _NAME = re.compile(rf"({'|'.join(sorted(PARTITIONED, key=len, reverse=True))})_(\d{{8}})")
 _SPANS = "span"
+_IS_OWNER = text("SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass(:table)")
+_MAKE_BY_OWNER = text("SELECT ragsonde_make_partition(:table, :day)")
+"""For a role that owns no tables: a function of deploy/postgres/roles.sql, which does as `_make` does."""
+
 _EMPTIED_BY_ROW = {"parked_message": ("id", "parked_at"), "suspect": ("message_key", "started_at")}
 
 _Result = TypeVar("_Result")
@@ -77,17 +77,17 @@ def ensure_partitions(engine: Engine, *, today: date, days_ahead: int = 7) -> li
     ]
 
 
-def ensure_day(engine: Engine, *, day: date) -> list[str]:
-    """Names of the partitions that were made so that all tables have one for the day.
+def ensure_day(engine: Engine, *, day: date, tables: Sequence[str] = PARTITIONED) -> list[str]:
+    """Names of the partitions that were made so that all these tables have one for the day.
 
     Raises:
         DatabaseLostError: Postgres is away; nothing was made.
     """
     with translating_losses(), engine.begin() as connection:
-        if not _list_missing(connection, day=day):
+        if not _list_missing(connection, day=day, tables=tables):
             return []
         hold_job_lock(connection, _MAKING)
-        missing = _list_missing(connection, day=day)
+        missing = _list_missing(connection, day=day, tables=tables)
         for table in missing:
             _make(connection, table, day=day)
         return [name_partition(table, day=day) for table in missing]
@@ -169,6 +169,15 @@ def select_expired(
     ]
 
 
+def list_filled(connection: Connection, partitions: Iterable[Partition]) -> list[Partition]:
+    """Those that hold a row; partitions of late days are made for all tables, and most stay empty."""
+    return [
+        one
+        for one in partitions
+        if connection.execute(text(f'SELECT EXISTS (SELECT FROM "{one.name}")')).scalar_one()  # noqa: S608
+    ]
+
+
 def list_partitions(connection: Connection) -> Iterator[Partition]:
     """The partitions that exist, by table and day, the detached ones too."""
     rows = connection.execute(
@@ -212,8 +221,8 @@ def is_missing_partition(error: CheckViolation) -> bool:
     return error.diag.constraint_name is None
 
 
-def _list_missing(connection: Connection, *, day: date) -> list[str]:
-    expected = [name_partition(table, day=day) for table in PARTITIONED]
+def _list_missing(connection: Connection, *, day: date, tables: Sequence[str] = PARTITIONED) -> list[str]:
+    expected = [name_partition(table, day=day) for table in tables]
     attached = set(
         connection.execute(
             text(
@@ -224,10 +233,13 @@ def _list_missing(connection: Connection, *, day: date) -> list[str]:
             {"expected": expected},
         ).scalars()
     )
-    return [table for table, name in zip(PARTITIONED, expected, strict=True) if name not in attached]
+    return [table for table, name in zip(tables, expected, strict=True) if name not in attached]
 
 
 def _make(connection: Connection, table: str, *, day: date) -> None:
+    if not connection.execute(_IS_OWNER, {"table": table}).scalar_one():
+        connection.execute(_MAKE_BY_OWNER, {"table": table, "day": day})
+        return
     name = name_partition(table, day=day)
     next_day = day + timedelta(days=1)
     _finalize_if_detaching(connection, table, name)

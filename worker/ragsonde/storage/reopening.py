@@ -11,8 +11,9 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from ragsonde.storage.dirty_marks import mark_records
 from ragsonde.storage.engine import pipelined_transaction
-from ragsonde.storage.tables import EVALUATION_KEY
+from ragsonde.storage.table_names import EVALUATION_KEY
 from ragsonde.storage.trace_rows import list_key_columns
 from ragsonde.storage.transitions import list_reopenable
 from ragsonde_schemas.evaluation import EvaluationState
@@ -100,6 +101,7 @@ def reopen_evaluation_within(
     if connection.execute(_REOPEN, columns).fetchone() is not None:
         connection.execute(_DELETE_SCORES, columns)
         connection.execute(_DELETE_ASSESSMENT, columns)
+        mark_records(connection, [key.trace])
         return Reopening.REOPENED
     found = connection.execute(_LOOK, columns).fetchone()
     if found is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragsonde.storage.dirty_marks import mark_records
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.jsonb import clean_text, encode_json
 from ragsonde.storage.result_rows import JudgedResult, insert_scores
@@ -108,6 +109,7 @@ def store_rescored(engine: Engine, rescored: Sequence[RescoredEvaluation]) -> Wr
             )
             judged = JudgedResult(one.key.judge, one.key.fingerprint, result)
             cursors.append((insert_scores(connection, identity, [judged]), changed))
+        mark_records(connection, [one.key.trace for one in rescored])
         return Written(
             new=sum(len(inserted.fetchall()) if inserted else 0 for inserted, _ in cursors),
             changed=sum(len(changed.fetchall()) for _, changed in cursors),

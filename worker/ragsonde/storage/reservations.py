@@ -17,7 +17,7 @@ from __future__ import annotations
 from datetime import UTC
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragsonde.storage.tables import EVALUATION_KEY
+from ragsonde.storage.table_names import EVALUATION_KEY
 from ragsonde_schemas.spending import Limit, Period, Reservation
 
 if TYPE_CHECKING:

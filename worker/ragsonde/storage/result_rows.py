@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragsonde.storage.jsonb import clean_text, encode_json, encode_value
 from ragsonde_schemas.assessment import Assessment
+from ragsonde_schemas.errors import Cause
 from ragsonde_schemas.judge_call import JudgeCall
+from ragsonde_schemas.newer_words import read_word
 from ragsonde_schemas.score import Score, Unscored
 
 if TYPE_CHECKING:
@@ -165,7 +167,10 @@ def rebuild_assessment(row: Mapping[str, Any], calls: tuple[JudgeCall, ...]) -> 
 def rebuild_outcome(row: Mapping[str, Any]) -> Outcome:
     """A scorer's outcome from its row."""
     kind = Score if row["status"] == "scored" else Unscored
-    return kind(**{name: row[name] for name in kind.model_fields})
+    columns = {name: row[name] for name in kind.model_fields}
+    if columns.get("cause") is not None:
+        columns["cause"] = read_word(Cause, columns["cause"])
+    return kind(**columns)
 
 
 def _list_assessment_rows(assessments: list[tuple[str, str, Assessment]]) -> list[dict[str, Any]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, TypeVar
 
-from ragsonde.storage.engine import GivenUpError, LockedOutError
-from ragsonde_schemas.errors import DatabaseLostError
+from ragsonde_schemas.errors import DatabaseLostError, GivenUpError, LockedOutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

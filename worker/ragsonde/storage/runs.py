@@ -81,7 +81,8 @@ _FINISH = f"""
 UPDATE evaluation
 SET state = CASE WHEN state = 'superseded' THEN state ELSE %(state)s END, cause = %(cause)s,
     unfinished_starts = 0, attempts = attempts + %(attempts)s, lease_until = NULL, next_attempt_at = NULL,
-    queued_until = NULL, finished_at = %(now)s, {ADD_SPENDING}
+    queued_until = NULL, finished_at = %(now)s, {ADD_SPENDING},
+    scores_born = CASE WHEN %(keeps_scores)s THEN greatest(scores_born, %(scores)s) ELSE %(scores)s END
 {_OF_THIS_RUN}
 """  # noqa: S608  # constants
 
@@ -199,6 +200,8 @@ def finish_evaluation(
         "cause": result.cause,
         "attempts": count_attempts(result),
         "sources": list_sources(result.state),
+        "scores": len(result.outcomes),
+        "keeps_scores": claimed.kept is not None and claimed.kept.scorer is not None,
     }
     with pipelined_transaction(engine) as connection:
         state = _end_run(connection, _FINISH, {**columns, **end}, calls=result.calls)

@@ -8,7 +8,7 @@ from psycopg.rows import dict_row
 
 from ragsonde.storage.engine import pipelined_transaction
 from ragsonde.storage.reservations import CHECK, CHECK_KEY, EVALUATION, HELD, give_back
-from ragsonde.storage.tables import EVALUATION_KEY
+from ragsonde.storage.table_names import EVALUATION_KEY
 
 if TYPE_CHECKING:
     from datetime import datetime

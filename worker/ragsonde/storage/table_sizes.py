@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING
 
 from sqlalchemy import text
@@ -106,14 +106,3 @@ def has_autovacuum(engine: Engine) -> bool:
     """
     with translating_losses(), engine.connect() as connection:
         return bool(connection.execute(text("SHOW autovacuum")).scalar_one() == "on")
-
-
-def read_database_time(engine: Engine) -> datetime:
-    """What Postgres's clock says.
-
-    Raises:
-        DatabaseLostError: Postgres is away.
-    """
-    with translating_losses(), engine.connect() as connection:
-        moment: datetime = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
-    return moment

@@ -1,8 +1,9 @@
 """The tables, typed: what Alembic compares with the database and what reads are written against.
 
-Six tables are partitioned by day, so that each is emptied at its own age by dropping partitions. `day` is the
-UTC date of the record's `occurred_at` and part of every key. Every primary key begins with `trace_id`: it is
-the index by which people look up a trace too. Times are found by BRIN, which costs a few bytes a day.
+Seven tables are partitioned by day, so that each is emptied at its own age by dropping partitions. `day` is
+the UTC date of the record's `occurred_at` and part of every key. The primary keys of those that hold traces
+begin with `trace_id`: it is the index by which people look up a trace too. Times are found by BRIN, which
+costs a few bytes a day.
 """
 
 from __future__ import annotations
@@ -24,7 +25,15 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
+from ragsonde.storage.arming_tables import StreamArmingRow
 from ragsonde.storage.backfill_tables import BackfillItemRow, BackfillRow
+from ragsonde.storage.block_tables import (
+    DirtyMarkRow,
+    ExtractionBlockRow,
+    ScoreBlockCursorRow,
+    ScoreBlockRow,
+    ScoreStreamRow,
+)
 from ragsonde.storage.erasure_tables import TombstoneRow, TombstoneSaltRow
 from ragsonde.storage.judge_tables import (
     CheckResultRow,
@@ -38,35 +47,51 @@ from ragsonde.storage.judge_tables import (
 from ragsonde.storage.label_tables import LabelBudgetRow
 from ragsonde.storage.message_tables import ParkedMessageRow, SuspectRow
 from ragsonde.storage.metadata import Tables
+from ragsonde.storage.regression_tables import (
+    AlertNoticeRow,
+    AlertRow,
+    BaselineRow,
+    BlockChangeRow,
+    MonitorStateRow,
+)
 from ragsonde.storage.span_tables import OpenRecordRow, SpanRow
+from ragsonde.storage.table_names import EVALUATION_KEY, REVISION_KEY
 from ragsonde.storage.user_key_tables import UserKeyRow
 from ragsonde_schemas.evaluation import EvaluationState
 
 __all__ = [
     "CURRENT_SCORE",
-    "EVALUATION_KEY",
-    "PARTITIONED",
-    "REVISION_KEY",
+    "AlertNoticeRow",
+    "AlertRow",
     "AssessmentRow",
     "BackfillItemRow",
     "BackfillRow",
+    "BaselineRow",
+    "BlockChangeRow",
     "CheckResultRow",
     "CheckTraceRow",
+    "DirtyMarkRow",
     "EvaluationColumns",
     "EvaluationRow",
+    "ExtractionBlockRow",
     "JudgeAnswersRow",
     "JudgeEpochRow",
     "JudgeReplyRow",
     "JudgeSpendRow",
     "JudgeStateRow",
     "LabelBudgetRow",
+    "MonitorStateRow",
     "OpenRecordRow",
     "ParkedMessageRow",
     "RevisionColumns",
     "SampleRateRow",
+    "ScoreBlockCursorRow",
+    "ScoreBlockRow",
     "ScoreRow",
+    "ScoreStreamRow",
     "ScorerVersionRow",
     "SpanRow",
+    "StreamArmingRow",
     "SuspectRow",
     "Tables",
     "TombstoneRow",
@@ -76,8 +101,6 @@ __all__ = [
     "UserKeyRow",
 ]
 
-REVISION_KEY = ("trace_id", "app", "record_key", "revision", "day")
-EVALUATION_KEY = (*REVISION_KEY, "judge", "fingerprint")
 _FIRST = -10
 _BRIN: dict[str, Any] = {"postgresql_using": "brin", "postgresql_with": {"autosummarize": "on"}}
 _BY_DAY = {"postgresql_partition_by": "RANGE (day)"}
@@ -165,6 +188,8 @@ class EvaluationRow(EvaluationColumns, Tables):
             `reserved_at`; all null where it holds nothing.
         reopened_at: when somebody had it judged once more after it had failed, or a backfill's turn had come
             for it: it waits since then.
+        scores_born: score rows that its last end left it with, at least; null where it never ended, and for
+            rows of older versions.
         backfill_id: the backfill that began it last; null for what live traffic brought.
         is_added: born for a backfill, after its revision: beside the ledger of live traffic.
     """
@@ -197,6 +222,7 @@ class EvaluationRow(EvaluationColumns, Tables):
     tokens_in: Mapped[int | None]
     tokens_out: Mapped[int | None]
     cost_usd: Mapped[float | None]
+    scores_born: Mapped[int | None] = mapped_column(SmallInteger)
     reserved_calls: Mapped[int | None]
     reserved_tokens: Mapped[int | None] = mapped_column(BigInteger)
     reserved_usd: Mapped[float | None]
@@ -301,9 +327,6 @@ class ScorerVersionRow(Tables):
     is_active: Mapped[bool]
     changed_at: Mapped[datetime]
 
-
-PARTITIONED = ("trace", "trace_text", "evaluation", "assessment", "judge_reply", "score")
-"""The tables that have a partition a day; the others are emptied by row."""
 
 CURRENT_SCORE = Table(
     "current_score",

@@ -1,108 +1,227 @@
-"""What judges made of a place's traces in a stretch of time, and traces that show it."""
+"""How many live traces came from each place, and what judges made of them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import text
-
-from ragsonde.storage.engine import translating_losses
+from ragsonde.storage.day_samples import SAMPLED, measure_share, plan_samples
 from ragsonde.storage.trace_rows import to_utc
+from ragsonde.storage.watched_live import (
+    BROUGHT_TRACE,
+    LIVE_EVALUATION,
+    LIVE_TRACE,
+    OCCURRED,
+    OF_BACKFILL,
+    OF_PLACE,
+    fetch,
+    reading_days,
+)
 from ragsonde_schemas.errors import Cause
-from ragsonde_schemas.watched import ExampleTrace, Sign, WindowCounts
+from ragsonde_schemas.evaluation import EvaluationState
+from ragsonde_schemas.newer_words import read_word
+from ragsonde_schemas.watched import LOOKED_AT, JudgeCounts, Place, PlaceActivity, add_counts
+from ragsonde_schemas.watched_alert import WindowCounts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
+    from psycopg import Connection
+    from psycopg.rows import TupleRow
     from sqlalchemy import Engine
 
-    from ragsonde_schemas.watched import Place
+    from ragsonde.storage.watched_live import Stretch
 
-_OF_PLACE = """
-FROM evaluation e JOIN trace t USING (trace_id, app, record_key, revision, day)
-WHERE e.created_at >= :since AND e.created_at < :until AND e.app = :app AND t.environment = :environment
-  AND e.state <> 'superseded'
-"""
-_COUNTS = text(
-    f"""
-SELECT e.judge, CASE WHEN e.state IN ('not_evaluable', 'failed') THEN e.cause END AS cause, count(*) AS n
-{_OF_PLACE} GROUP BY 1, 2 ORDER BY 1
-"""  # constants
-)
-_SUFFICIENCY = text(
-    f"""
-SELECT e.judge, count(*) AS assessed,
-    count(*) FILTER (WHERE (a.verdicts ->> 'insufficient')::boolean) AS insufficient
-FROM assessment a JOIN (
-    SELECT e.trace_id, e.app, e.record_key, e.revision, e.day, e.judge, e.fingerprint {_OF_PLACE}
-) e USING (trace_id, app, record_key, revision, day, judge, fingerprint)
-WHERE a.verdicts ->> 'insufficient' IS NOT NULL
-GROUP BY e.judge
+MOST_PLACES = 100
+MOST_ASSESSMENT_BLOCKS = 512
+"""Of each day: verdicts are large, and of some thousands a share is known well enough."""
+MOST_EVALUATION_BLOCKS = 32
+
+_KEY = "trace_id, app, record_key, revision, day"
+_TRACES = f"""
+SELECT t.app, t.environment, count(*) AS traces, max(least(t.occurred_at, t.admitted_at)) AS last_at
+FROM trace t WHERE t.day = %(day)s AND {OCCURRED} AND {LIVE_TRACE} GROUP BY 1, 2
 """  # noqa: S608  # constants
-)
-
-_SHOWN_BY = {
-    Sign.EMPTY_RETRIEVAL: "e.cause = 'empty_retrieval'",
-    Sign.NO_CONTEXT: "e.cause IN ('no_context', 'context_text_missing')",
-    Sign.FAILED: "e.state = 'failed'",
-    Sign.LEFT_OUT: "e.state IN ('shed', 'waiting')",
-    Sign.INSUFFICIENT: """EXISTS (
-        SELECT FROM assessment a
-        WHERE a.trace_id = e.trace_id AND a.app = e.app AND a.record_key = e.record_key
-          AND a.revision = e.revision AND a.day = e.day AND a.judge = e.judge
-          AND a.fingerprint = e.fingerprint AND (a.verdicts ->> 'insufficient')::boolean)""",
-}
-_EXAMPLES = """
-SELECT t.trace_id, t.record_key, t.occurred_at, t.release, max(e.created_at) AS born_at
-FROM evaluation e JOIN trace t USING (trace_id, app, record_key, revision, day)
-WHERE e.created_at >= :since AND e.app = :app AND t.environment = :environment
-  AND e.state <> 'superseded' AND {sign}
-GROUP BY 1, 2, 3, 4 ORDER BY born_at DESC, 1 LIMIT :most
+_BROUGHT = f"""
+SELECT count(*) AS n FROM trace t
+WHERE t.admitted_at >= %(since)s AND t.admitted_at < %(until)s AND {BROUGHT_TRACE}
+"""  # noqa: S608  # constants
+_HAS_BACKFILLS = """
+SELECT EXISTS (SELECT FROM evaluation WHERE created_at >= %(since)s AND backfill_id IS NOT NULL) AS is_so
 """
+_STATES = f"""
+SELECT t.app, t.environment, e.judge, e.state,
+    CASE WHEN e.state = ANY(%(looked_at)s) THEN e.cause END AS cause, count(*) AS n
+FROM evaluation e {{sampled}} {OF_BACKFILL} JOIN trace t USING ({_KEY})
+WHERE e.day = %(day)s AND t.day = %(day)s AND {OCCURRED} AND {OF_PLACE} AND {LIVE_EVALUATION}
+GROUP BY 1, 2, 3, 4, 5
+"""  # noqa: S608  # constants
+_SUFFICIENCY = f"""
+SELECT t.app, t.environment, a.judge, count(*) AS assessed,
+    count(*) FILTER (WHERE (a.verdicts ->> 'insufficient')::boolean) AS insufficient
+FROM assessment a {{sampled}}
+JOIN evaluation e USING ({_KEY}, judge, fingerprint) {OF_BACKFILL} JOIN trace t USING ({_KEY})
+WHERE a.day = %(day)s AND {{written}} AND {OCCURRED} AND {OF_PLACE} AND {LIVE_EVALUATION}
+  AND e.state <> 'superseded' AND a.verdicts ->> 'insufficient' IS NOT NULL
+GROUP BY 1, 2, 3
+"""  # noqa: S608  # constants
+_SUFFICIENCY_OF_SOME = _SUFFICIENCY.format(sampled=SAMPLED, written="true")
+_SUFFICIENCY_OF_NOW = _SUFFICIENCY.format(sampled="", written="a.created_at >= %(since)s")
+
+
+class PlaceCounts(NamedTuple):
+    """What came from a place, and what each judge made of it, by name."""
+
+    activity: PlaceActivity
+    judges: tuple[JudgeCounts, ...]
+
+
+def count_places(engine: Engine, stretch: Stretch) -> tuple[PlaceCounts, ...]:
+    """The busiest places with live traces that occurred then, the busiest first.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    bound = stretch.bind()
+    traces: dict[Place, list[dict[str, Any]]] = defaultdict(list)
+    with reading_days(engine) as connection:
+        for day in stretch.days:
+            for row in fetch(connection, _TRACES, {**bound, "day": day}):
+                traces[Place(app=row["app"], environment=row["environment"])].append(row)
+    activities = [
+        PlaceActivity(
+            place=place,
+            traces=sum(row["traces"] for row in rows),
+            last_at=to_utc(max(row["last_at"] for row in rows)),
+        )
+        for place, rows in traces.items()
+    ]
+    activities.sort(key=lambda one: (-one.traces, one.place.app, one.place.environment))
+    judges = count_judges(engine, stretch)
+    return tuple(PlaceCounts(one, judges.get(one.place, ())) for one in activities[:MOST_PLACES])
+
+
+def count_judges(engine: Engine, stretch: Stretch) -> dict[Place, tuple[JudgeCounts, ...]]:
+    """What judges made of the live traces that occurred then, by place; judges by name.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    with reading_days(engine) as connection:
+        states = _read_states(connection, stretch, None)
+        sufficiency = _read_sufficiency(connection, stretch, None)
+    found = _gather(states, sufficiency)
+    places: dict[Place, list[JudgeCounts]] = defaultdict(list)
+    for (place, _), counts in sorted(found.items(), key=lambda item: item[0][1]):
+        places[place].append(counts)
+    return {place: tuple(judges) for place, judges in places.items()}
+
+
+def count_brought(engine: Engine, stretch: Stretch) -> int:
+    """How many traces backfills brought that were stored then.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    with reading_days(engine) as connection:
+        (has,) = fetch(connection, _HAS_BACKFILLS, stretch.bind())
+        if not has["is_so"]:
+            return 0
+        (row,) = fetch(connection, _BROUGHT, stretch.bind())
+    return int(row["n"])
 
 
 def count_window(
-    engine: Engine, place: Place, *, since: datetime, until: datetime
+    engine: Engine, place: Place | None, stretch: Stretch, *, until: datetime, is_short: bool
 ) -> tuple[WindowCounts, ...]:
-    """The counts of each judge that looked at a place's traces then, by name.
+    """What each judge made of a place's live traces then, or of those of all places, by name.
+
+    Args:
+        engine: of this process.
+        place: None: all.
+        stretch: of the time at which they occurred.
+        until: the end that is told.
+        is_short: every evaluation is looked at; else a part of each day that has very many.
 
     Raises:
         DatabaseLostError: Postgres is away.
     """
-    parameters = {"since": since, "until": until, **place.model_dump()}
-    found: dict[str, dict[str, Any]] = {}
-    with translating_losses(), engine.connect() as connection:
-        for judge, cause, number in connection.execute(_COUNTS, parameters):
-            counts = found.setdefault(judge, {"evaluations": 0, "causes": {}})
-            counts["evaluations"] += number
-            if cause is not None:
-                counts["causes"][Cause(cause)] = number
-        for judge, assessed, insufficient in connection.execute(_SUFFICIENCY, parameters):
-            found[judge] |= {"assessed": assessed, "insufficient": insufficient}
+    share = 1.0
+    with reading_days(engine) as connection:
+        if is_short:
+            states = _read_states(connection, stretch, place)
+            sufficiency = [
+                row
+                for day in stretch.days
+                for row in fetch(connection, _SUFFICIENCY_OF_NOW, _bind_day(stretch, place, day, 100.0))
+            ]
+        else:
+            samples = plan_samples(connection, "evaluation", stretch.days, most_blocks=MOST_EVALUATION_BLOCKS)
+            share = measure_share(samples)
+            statement = _STATES.format(sampled=SAMPLED)
+            states = [
+                row
+                for one in samples
+                for row in fetch(connection, statement, _bind_day(stretch, place, one.day, one.percent))
+            ]
+            most_blocks = MOST_EVALUATION_BLOCKS * 2
+            sufficiency = _read_sufficiency(connection, stretch, place, most_blocks=most_blocks)
+    merged: dict[str, list[JudgeCounts]] = defaultdict(list)
+    for (_, judge), counts in _gather(states, sufficiency).items():
+        merged[judge].append(counts)
     return tuple(
-        WindowCounts(since=since, until=until, judge=judge, **counts) for judge, counts in found.items()
+        WindowCounts(since=stretch.since, until=until, share=share, counts=add_counts(judge, merged[judge]))
+        for judge in sorted(merged)
     )
 
 
-def list_examples(
-    engine: Engine, place: Place, *, sign: Sign, since: datetime, most: int
-) -> tuple[ExampleTrace, ...]:
-    """A place's newest traces that show what an alert is about, each once.
+def _bind_day(stretch: Stretch, place: Place | None, day: object, percent: float) -> dict[str, Any]:
+    looked_at = [state.value for state in LOOKED_AT]
+    return {**stretch.bind(place), "day": day, "percent": percent, "looked_at": looked_at}
 
-    Raises:
-        DatabaseLostError: Postgres is away.
-    """
-    if sign is Sign.NONE:
-        return ()
-    query = text(_EXAMPLES.format(sign=_SHOWN_BY[sign]))
-    parameters = {"since": since, "most": most, **place.model_dump()}
-    with translating_losses(), engine.connect() as connection:
-        return tuple(
-            ExampleTrace(
-                trace_id=row.trace_id,
-                record_key=row.record_key,
-                occurred_at=to_utc(row.occurred_at),
-                release=row.release,
+
+def _read_states(
+    connection: Connection[TupleRow], stretch: Stretch, place: Place | None
+) -> list[dict[str, Any]]:
+    statement = _STATES.format(sampled="")
+    return [
+        row
+        for day in stretch.days
+        for row in fetch(connection, statement, _bind_day(stretch, place, day, 100.0))
+    ]
+
+
+def _read_sufficiency(
+    connection: Connection[TupleRow],
+    stretch: Stretch,
+    place: Place | None,
+    *,
+    most_blocks: int = MOST_ASSESSMENT_BLOCKS,
+) -> list[dict[str, Any]]:
+    return [
+        row
+        for one in plan_samples(connection, "assessment", stretch.days, most_blocks=most_blocks)
+        for row in fetch(connection, _SUFFICIENCY_OF_SOME, _bind_day(stretch, place, one.day, one.percent))
+    ]
+
+
+def _gather(
+    states: Iterable[Mapping[str, Any]], sufficiency: Iterable[Mapping[str, Any]]
+) -> dict[tuple[Place, str], JudgeCounts]:
+    """Rows of several days as one count for each place and judge."""
+    parts: dict[tuple[Place, str], list[JudgeCounts]] = defaultdict(list)
+    for row in states:
+        place = Place(app=row["app"], environment=row["environment"])
+        parts[place, row["judge"]].append(
+            JudgeCounts(
+                judge=row["judge"],
+                states={read_word(EvaluationState, row["state"]): row["n"]},
+                causes={} if row["cause"] is None else {read_word(Cause, row["cause"]): row["n"]},
             )
-            for row in connection.execute(query, parameters)
         )
+    for row in sufficiency:
+        place = Place(app=row["app"], environment=row["environment"])
+        numbers = {"assessed": row["assessed"], "insufficient": row["insufficient"]}
+        parts[place, row["judge"]].append(JudgeCounts(judge=row["judge"], **numbers))
+    return {named: add_counts(named[1], some) for named, some in parts.items()}

@@ -1,160 +1,160 @@
-"""What the scorers say of a place's traces: means, trends and the lowest of the last while."""
+"""What the scorers say of live traces, by place and stream: mean, spread, histogram, what has no number."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from psycopg.rows import dict_row
-from sqlalchemy import text
-
-from ragsonde.storage.day_samples import SAMPLED, plan_samples
-from ragsonde.storage.engine import pipelined_transaction, translating_losses
-from ragsonde.storage.trace_rows import to_utc
-from ragsonde_schemas.errors import Cause
-from ragsonde_schemas.stream_labels import judge_label, scorer_label
-from ragsonde_schemas.watched import DayMean, LowTrace, ScorerSummary
+from ragsonde.storage.day_samples import SAMPLED, measure_share, plan_samples
+from ragsonde.storage.score_sums import ScoreSums
+from ragsonde.storage.watched_live import (
+    LIVE_EVALUATION,
+    OCCURRED,
+    OF_BACKFILL,
+    OF_PLACE,
+    fetch,
+    reading_days,
+)
+from ragsonde_schemas.watched import BINS, Place, ScorerSummary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from datetime import date, datetime
 
     from sqlalchemy import Engine
 
-    from ragsonde_schemas.watched import Place
+    from ragsonde.storage.watched_live import Stretch
+    from ragsonde_schemas.watched import DayMean
 
-MOST_BLOCKS = 256
-"""Of each day's scores: enough for a mean whose error cannot be seen in a line."""
+MOST_BLOCKS = 32_768
+"""Of each day's scores: 256 MB, about 100,000 traces; of a day with more, a part is looked at."""
+FEW_BLOCKS = 4_096
+"""The same where only shares are taken from it, of thresholds and of causes: 32 MB, over 10,000 traces."""
 
-_SUMMARY = text(
-    """
-SELECT s.judge, coalesce(s.answered_fingerprint, s.fingerprint) AS fingerprint, s.judge_epoch, s.scorer,
-    s.version, s.cause, count(*) AS n, avg(s.raw) AS mean,
-    stddev_samp(s.raw) AS deviation, count(*) FILTER (WHERE NOT s.passed) AS below, count(s.passed) AS judged
-FROM current_score s JOIN trace t USING (trace_id, app, record_key, revision, day)
-WHERE s.created_at >= :since AND s.app = :app AND t.environment = :environment
-GROUP BY 1, 2, 3, 4, 5, 6
-"""
+STREAM_COLUMNS = (
+    "s.judge, coalesce(s.answered_fingerprint, s.fingerprint) AS fingerprint, s.judge_epoch AS epoch, "
+    "s.scorer, s.version"
 )
+STREAM_GROUP = "s.judge, coalesce(s.answered_fingerprint, s.fingerprint), s.judge_epoch, s.scorer, s.version"
+FIND_BIN = f"greatest(0, (ceil(s.raw * 100 - 1e-9)::int + {100 // BINS - 1}) / {100 // BINS} - 1)"
+"""From hundredths, rounded up as those of blocks are, so that both count alike: .3 is in the third tenth.
+1e-9: .07 * 100 is a little more than 7 in binary."""
+SCORE_KEY = "trace_id, app, record_key, revision, day, judge, fingerprint, scorer, version"
+_KEY = "trace_id, app, record_key, revision, day"
 
-_DAY = f"""
-SELECT s.judge, s.scorer, count(*) AS n, avg(s.raw) AS mean
-FROM score s {SAMPLED}
-JOIN evaluation e USING (trace_id, app, record_key, revision, day, judge, fingerprint)
-JOIN trace t USING (trace_id, app, record_key, revision, day)
-WHERE s.day = %(day)s AND s.app = %(app)s AND s.status = 'scored' AND t.environment = %(environment)s
-  AND e.state <> 'superseded'
-GROUP BY s.judge, s.scorer
+SCORES = f"""
+SELECT t.app, t.environment, {STREAM_COLUMNS}, s.cause, {FIND_BIN} AS bin, count(*) AS n, avg(s.raw) AS mean,
+    var_pop(s.raw) AS variance, count(*) FILTER (WHERE NOT s.passed) AS below, count(s.passed) AS judged
+FROM {{scores}} JOIN evaluation e USING ({_KEY}, judge, fingerprint) {OF_BACKFILL}
+JOIN trace t USING ({_KEY})
+WHERE s.day = %(day)s AND {OCCURRED} AND {OF_PLACE} AND {LIVE_EVALUATION} AND {{part}}
+GROUP BY t.app, t.environment, {STREAM_GROUP}, s.cause, {FIND_BIN}
 """  # noqa: S608  # constants
-
-_LOWEST = text(
-    """
-SELECT s.trace_id, s.record_key, s.judge, s.scorer, s.raw, s.reason, t.occurred_at
-FROM current_score s JOIN trace t USING (trace_id, app, record_key, revision, day)
-WHERE s.created_at >= :since AND s.app = :app AND s.status = 'scored' AND t.environment = :environment
-  AND s.judge = :judge AND s.scorer = ANY(:scorers)
-ORDER BY s.raw, s.created_at DESC LIMIT :most
-"""
-)
+WHOLE = "current_score s"
+"""The scores that count: of the newest revision, under the active version."""
+PART = f"score p {SAMPLED} JOIN current_score s USING ({SCORE_KEY})"
+_SLOTS = 1024
+_OF_SOME_TRACES = f"s.created_at >= %(since)s AND (hashtext(s.trace_id)::bigint & {_SLOTS - 1}) < %(slots)s"
+"""Of a short time: its blocks are found by when they were written, and of its traces a part is looked at."""
 
 
-class _Stream(NamedTuple):
-    """Scores that may be averaged: one scorer and version, one model that answered."""
+class Outcomes(NamedTuple):
+    """What the scorers say, by place, and which part of the rows was looked at."""
 
-    judge: str
-    fingerprint: str
-    epoch: int
-    scorer: str
-    version: str
+    scorers: dict[Place, tuple[ScorerSummary, ...]]
+    share: float
 
 
-def summarise_place(
-    engine: Engine, place: Place, *, since: datetime, days: Sequence[date]
-) -> tuple[ScorerSummary, ...]:
-    """One summary for each scorer and each model that answered, with the trend of its scorer and judge.
+def summarise_scores(
+    engine: Engine, stretch: Stretch, *, place: Place | None = None, most_blocks: int = MOST_BLOCKS
+) -> Outcomes:
+    """One summary for each scorer and each model that answered, by place; no trends.
 
-    Only scores that count: of the newest revision, under the active version.
+    Only scores that count: of live traces that occurred then, of their newest revision, under the active
+    version.
 
     Args:
         engine: of this process.
-        place: whose traces.
-        since: of the means.
-        days: of the trend.
+        stretch: of the time at which traces occurred.
+        place: None: all.
+        most_blocks: of a day's scores that are looked at.
 
     Raises:
         DatabaseLostError: Postgres is away.
     """
-    streams: dict[_Stream, list[Mapping[str, Any]]] = defaultdict(list)
-    with translating_losses(), engine.connect() as connection:
-        for row in connection.execute(_SUMMARY, {"since": since, **place.model_dump()}).mappings():
-            names = ("judge", "fingerprint", "judge_epoch", "scorer", "version")
-            streams[_Stream(*(row[name] for name in names))].append(dict(row))
-    trends = _read_trends(engine, place, days=days)
-    return tuple(
-        _summarise(stream, rows, models=_count_models(stream, streams), days=trends)
-        for stream, rows in sorted(streams.items())
-    )
+    sums = ScoreSums()
+    with reading_days(engine) as connection:
+        samples = plan_samples(connection, "score", stretch.days, most_blocks=most_blocks)
+        for one in samples:
+            is_whole = one.share == 1.0
+            connection.execute(f"SET LOCAL enable_nestloop = {'off' if is_whole else 'on'}")
+            statement = SCORES.format(scores=WHOLE if is_whole else PART, part="true")
+            bound = {**stretch.bind(place), "day": one.day, "percent": one.percent}
+            sums.add(fetch(connection, statement, bound))
+    share = measure_share(samples)
+    return Outcomes(sums.summarise(share=share), share)
 
 
-def find_lowest(
-    engine: Engine, place: Place, *, since: datetime, judge: str, scorers: Sequence[str], most: int
-) -> tuple[LowTrace, ...]:
-    """The traces with the lowest of these scores, each once.
+def complete(
+    outcomes: Mapping[Place, Sequence[ScorerSummary]], counted: Mapping[Place, Sequence[ScorerSummary]]
+) -> dict[Place, tuple[ScorerSummary, ...]]:
+    """Summaries of all scores, with what only a part of the rows tells: thresholds passed, and causes.
 
-    Raises:
-        DatabaseLostError: Postgres is away.
+    Args:
+        outcomes: of a part of the rows.
+        counted: of all scores.
     """
-    parameters = {
-        "since": since,
-        **place.model_dump(),
-        "judge": judge,
-        "scorers": list(scorers),
-        "most": most * max(1, len(scorers)),
+    return {
+        place: _complete(outcomes.get(place, ()), counted.get(place, ()))
+        for place in (*outcomes, *(place for place in counted if place not in outcomes))
     }
-    found: dict[tuple[str, str], LowTrace] = {}
-    with translating_losses(), engine.connect() as connection:
-        for row in connection.execute(_LOWEST, parameters).mappings():
-            low = LowTrace(**{**row, "occurred_at": to_utc(row["occurred_at"])})
-            found.setdefault((low.trace_id, low.record_key), low)
-    return tuple(found.values())[:most]
 
 
-def _read_trends(
-    engine: Engine, place: Place, *, days: Sequence[date]
-) -> dict[tuple[str, str], list[DayMean]]:
-    trends: dict[tuple[str, str], list[DayMean]] = defaultdict(list)
-    with pipelined_transaction(engine) as connection:
-        for sample in plan_samples(connection, "score", days, most_blocks=MOST_BLOCKS):
-            columns = {"day": sample.day, "percent": sample.percent, **place.model_dump()}
-            for row in connection.cursor(row_factory=dict_row).execute(_DAY, columns).fetchall():
-                mean = DayMean(day=sample.day, n=row["n"], mean=row["mean"])
-                trends[row["judge"], row["scorer"]].append(mean)
-    return trends
+def _complete(
+    outcomes: Sequence[ScorerSummary], counted: Sequence[ScorerSummary]
+) -> tuple[ScorerSummary, ...]:
+    found = {one.stream: one for one in outcomes}
+    whole = {one.stream: one for one in counted}
+    merged = []
+    for stream in sorted(found.keys() | whole.keys(), key=lambda one: tuple(one.model_dump().values())):
+        of_part, of_all = found.get(stream), whole.get(stream)
+        if of_part is None or of_all is None:
+            merged.append(of_part or of_all)
+            continue
+        taken = {"n", "mean", "deviation", "bins", "share"}
+        update = {name: getattr(of_all, name) for name in taken}
+        update |= {"below_of": of_part.n, "outcome_share": of_part.share}
+        merged.append(of_part.model_copy(update=update))
+    return tuple(one for one in merged if one is not None)
 
 
-def _count_models(stream: _Stream, streams: Iterable[_Stream]) -> int:
-    """How many models answered for its judge and scorer: from the second on, labels tell them apart."""
-    named = (stream.judge, stream.scorer)
-    return len({(one.fingerprint, one.epoch) for one in streams if (one.judge, one.scorer) == named})
+def summarise_short(
+    engine: Engine, stretch: Stretch, place: Place, *, traces: int, most_traces: int
+) -> tuple[ScorerSummary, ...]:
+    """The same for a place and an hour or so, of which few traces are looked at where there are many.
+
+    Args:
+        engine: of this process.
+        stretch: of the time at which traces occurred.
+        place: whose.
+        traces: about how many there are.
+        most_traces: about how many of them are looked at.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    slots = min(_SLOTS, max(1, _SLOTS * most_traces // max(1, traces)))
+    statement = SCORES.format(scores=WHOLE, part=_OF_SOME_TRACES)
+    sums = ScoreSums()
+    with reading_days(engine) as connection:
+        for day in stretch.days:
+            sums.add(fetch(connection, statement, {**stretch.bind(place), "day": day, "slots": slots}))
+    return sums.summarise(share=slots / _SLOTS).get(place, ())
 
 
-def _summarise(
-    stream: _Stream,
-    rows: Sequence[Mapping[str, Any]],
-    *,
-    models: int,
-    days: Mapping[tuple[str, str], Sequence[DayMean]],
-) -> ScorerSummary:
-    scored = next((row for row in rows if row["cause"] is None), None)
-    label = judge_label(stream.judge, stream.fingerprint, stream.epoch)
-    return ScorerSummary(
-        instance=stream.scorer,
-        judge=label if models > 1 else stream.judge,
-        scorer=scorer_label(stream.scorer, stream.version),
-        n=0 if scored is None else scored["n"],
-        mean=None if scored is None else scored["mean"],
-        deviation=None if scored is None else scored["deviation"],
-        below=scored["below"] if scored is not None and scored["judged"] else None,
-        unscored={Cause(row["cause"]): row["n"] for row in rows if row["cause"] is not None},
-        days=tuple(days.get((stream.judge, stream.scorer), ())),
+def add_days(
+    summaries: Iterable[ScorerSummary], days: Mapping[tuple[Any, ...], Sequence[DayMean]]
+) -> tuple[ScorerSummary, ...]:
+    """The same with the daily means of each one's own stream."""
+    return tuple(
+        one.model_copy(update={"days": tuple(days.get(tuple(one.stream.model_dump().values()), ()))})
+        for one in summaries
     )

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ragsonde.regression.threshold import PAGE_DAYS
 from ragsonde.storage.history import read_history
-from ragsonde.storage.ledger import count_revisions, count_states
+from ragsonde.storage.label_budget import gather_names, read_named
 from ragsonde.storage.parking_store import count_parked
+from ragsonde.storage.span_scores import summarise_span
 from ragsonde.storage.spending import read_spent
-from ragsonde.storage.watched_counts import count_window, list_examples
-from ragsonde.storage.watched_places import count_waiting, list_activity
-from ragsonde.storage.watched_scores import find_lowest, summarise_place
-from ragsonde_schemas.watched import AlertEvidence, LedgerSummary, PlaceSummary, Spending
+from ragsonde.storage.watched_changes import find_changes
+from ragsonde.storage.watched_counts import count_brought, count_places, count_window
+from ragsonde.storage.watched_falls import list_falls, read_fall
+from ragsonde.storage.watched_judges import list_standings
+from ragsonde.storage.watched_lists import list_traces
+from ragsonde.storage.watched_live import Stretch, look_back
+from ragsonde.storage.watched_lowest import find_lowest
+from ragsonde.storage.watched_scores import add_days, summarise_short
+from ragsonde.storage.watched_streams import read_fall_watch
+from ragsonde.storage.watched_trends import TrendReader
+from ragsonde_schemas.watched import Overview, PlaceSummary, Spending
+from ragsonde_schemas.watched_alert import AlertEvidence
+from ragsonde_schemas.watched_list import Sign, TraceFilter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,15 +34,23 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from ragsonde.ports import Clock
-    from ragsonde_schemas.evaluation import EvaluationState
     from ragsonde_schemas.history import TraceHistory
+    from ragsonde_schemas.label_names import LabelNames
     from ragsonde_schemas.spending import Limit
-    from ragsonde_schemas.watched import Place, PlaceActivity, ScorerSummary, Sign
+    from ragsonde_schemas.watched import LowTrace, Place, ScorerSummary
+    from ragsonde_schemas.watched_alert import JudgeStanding, WindowCounts
+    from ragsonde_schemas.watched_fall import FallDetail, FallFilter, FallList, FallWatch
+    from ragsonde_schemas.watched_list import ListedTrace, TracePage
 
 SPAN = timedelta(hours=24)
-TREND_DAYS = 14
-LOWEST = 3
+HOUR = timedelta(hours=1)
+WEEK = timedelta(days=8)
+LOWEST = 5
 EXAMPLES = 10
+PARTS_AT_ONCE = 3
+"""Of alerts' views that are read beside each other."""
+ALERT_TRACES = 1_000
+"""Of the last hour: enough to compare two distributions by eye."""
 
 
 class PostgresWatching:
@@ -42,6 +61,7 @@ class PostgresWatching:
         clock: whose day it is.
         limits: what judges may spend, by name.
         comparable: scorers of which less is worse, by name: only they tell which traces are the worst.
+        page_days: evidence that a page needs for each stream with traces.
     """
 
     def __init__(
@@ -51,67 +71,62 @@ class PostgresWatching:
         clock: Clock,
         limits: Mapping[str, Sequence[Limit]],
         comparable: Sequence[str],
+        page_days: float = PAGE_DAYS,
     ) -> None:
         self._engine = engine
         self._clock = clock
         self._limits = limits
         self._comparable = comparable
+        self._page_days = page_days
+        self._trends = TrendReader(engine)
+        # few: each takes a connection of the engine, which others use, too
+        self._pool = ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="page-part")
 
     def now(self) -> datetime:
         """The moment that ages are reckoned from."""
         return self._clock.now()
 
-    def read_ledger(self, app: str | None = None) -> LedgerSummary:
-        """Where every trace of the last 24 hours went.
+    def read_overview(self) -> Overview:
+        """What is known of every place with live traces in the last 24 hours, the busiest first.
 
         Raises:
             DatabaseLostError: Postgres is away.
         """
         now = self._clock.now()
-        since = now - SPAN
-        judges: dict[str, dict[EvaluationState, int]] = defaultdict(dict)
-        for (judge, state), number in count_states(self._engine, since=since, app=app).items():
-            judges[judge][state] = number
-        return LedgerSummary(
-            since=since,
-            until=now,
-            revisions=count_revisions(self._engine, since=since, app=app),
-            judges=dict(judges),
-            parked=count_parked(self._engine, since=since),
-        )
-
-    def list_places(self) -> tuple[PlaceActivity, ...]:
-        """Applications and environments of the last 24 hours, the busiest first.
-
-        Raises:
-            DatabaseLostError: Postgres is away.
-        """
-        return list_activity(self._engine, since=self._clock.now() - SPAN)
-
-    def read_place(self, activity: PlaceActivity) -> PlaceSummary:
-        """What is known of a place.
-
-        Raises:
-            DatabaseLostError: Postgres is away.
-        """
-        now, place = self._clock.now(), activity.place
-        since = now - SPAN
-        days = [now.date() - timedelta(days=back) for back in reversed(range(TREND_DAYS))]
-        scorers = summarise_place(self._engine, place, since=since, days=days)
-        return PlaceSummary(
-            activity=activity,
-            waiting=count_waiting(self._engine, app=place.app),
-            scorers=scorers,
-            counts=count_window(self._engine, place, since=since, until=now),
-            lowest=find_lowest(
-                self._engine,
-                place,
-                since=since,
-                judge=_choose_judge(scorers),
-                scorers=self._comparable,
-                most=LOWEST,
+        stretch = look_back(now, SPAN)
+        places = count_places(self._engine, stretch)
+        scorers = summarise_span(self._engine, stretch, now=now) if places else {}
+        trends = self._trends.read(now) if places else {}
+        return Overview(
+            read_at=now,
+            places=tuple(
+                PlaceSummary(
+                    activity=one.activity,
+                    judges=one.judges,
+                    scorers=add_days(scorers.get(one.activity.place, ()), trends.get(one.activity.place, {})),
+                )
+                for one in places
             ),
+            parked=count_parked(self._engine, since=stretch.since),
+            brought=count_brought(self._engine, stretch),
         )
+
+    def list_lowest(self, place: Place, *, judge: str) -> tuple[LowTrace, ...]:
+        """A place's five worst traces of the last 24 hours by a judge's scores, the worst first.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        stretch = look_back(self._clock.now(), SPAN)
+        return find_lowest(self._engine, place, stretch, judge=judge, scorers=self._comparable, most=LOWEST)
+
+    def list_traces(self, wanted: TraceFilter) -> TracePage:
+        """Live traces that a filter lets through, the newest first.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        return list_traces(self._engine, wanted, now=self._clock.now())
 
     def read_trace(self, trace_id: str, *, app: str | None = None) -> TraceHistory:
         """All that is known of a trace.
@@ -121,21 +136,25 @@ class PostgresWatching:
         """
         return read_history(self._engine, trace_id, app=app)
 
-    def read_alert(self, place: Place, *, sign: Sign) -> AlertEvidence:
-        """What lies behind an alert about a place.
+    def read_alert(self, place: Place | None, *, sign: Sign) -> AlertEvidence:
+        """What lies behind an alert about a place or about all.
 
         Raises:
             DatabaseLostError: Postgres is away.
         """
         now = self._clock.now()
-        edges = (now, now - timedelta(hours=1), now - timedelta(hours=25), now - timedelta(days=8))
-        windows = tuple(
-            one
-            for until, since in pairwise(edges)
-            for one in count_window(self._engine, place, since=since, until=until)
+        hour = self._pool.submit(self._read_hour, place, now=now)
+        week = self._pool.submit(self._count_week, place, now=now)
+        changes = self._pool.submit(find_changes, self._engine, place, now=now)
+        examples = self._list_examples(place, sign=sign)
+        of_hour, scorers = hour.result()
+        return AlertEvidence(
+            place=place,
+            windows=of_hour + week.result(),
+            examples=examples,
+            scorers=scorers,
+            changes=changes.result(),
         )
-        examples = list_examples(self._engine, place, sign=sign, since=edges[2], most=EXAMPLES)
-        return AlertEvidence(place=place, windows=windows, examples=examples)
 
     def list_spending(self) -> tuple[Spending, ...]:
         """What judges with a budget have spent in their present periods.
@@ -152,10 +171,72 @@ class PostgresWatching:
             for limit in limits
         )
 
+    def list_standings(self) -> tuple[JudgeStanding, ...]:
+        """Judges that are paused or waited for.
 
-def _choose_judge(scorers: Sequence[ScorerSummary]) -> str:
-    """The judge that scored most: it has seen the most traces; '' where there is none."""
-    counts: dict[str, int] = defaultdict(int)
-    for one in scorers:
-        counts[one.judge.partition("@")[0]] += one.n
-    return max(sorted(counts), key=lambda name: counts[name], default="")
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        return list_standings(self._engine)
+
+    def read_names(self) -> LabelNames:
+        """Which apps and environments have series of their own.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        return gather_names(read_named(self._engine))
+
+    def read_fall_watch(self) -> FallWatch:
+        """How it stands with each stream of scores that is watched for falls.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        return read_fall_watch(self._engine, now=self._clock.now())
+
+    def list_falls(self, wanted: FallFilter) -> FallList:
+        """Falls that a filter lets through, the open ones first, then the newest.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        return list_falls(self._engine, wanted, now=self._clock.now(), page_days=self._page_days)
+
+    def read_fall(self, number: int) -> FallDetail | None:
+        """A fall with the means around its beginning; None where there is none of that number.
+
+        Raises:
+            DatabaseLostError: Postgres is away.
+        """
+        return read_fall(self._engine, number, now=self._clock.now(), page_days=self._page_days)
+
+    def _read_hour(
+        self, place: Place | None, *, now: datetime
+    ) -> tuple[tuple[WindowCounts, ...], tuple[ScorerSummary, ...]]:
+        stretch = look_back(now, HOUR)
+        windows = count_window(self._engine, place, stretch, until=now, is_short=True)
+        if place is None:
+            return windows, ()
+        traces = max((one.counts.looked_at for one in windows), default=0)
+        return windows, summarise_short(self._engine, stretch, place, traces=traces, most_traces=ALERT_TRACES)
+
+    def _count_week(self, place: Place | None, *, now: datetime) -> tuple[WindowCounts, ...]:
+        """The day before the last hour, and what is left of the seven days before."""
+        edges = (now - HOUR, now - HOUR - SPAN, now - WEEK)
+        return tuple(
+            one
+            for until, since in pairwise(edges)
+            for one in count_window(self._engine, place, Stretch(since, until), until=until, is_short=False)
+        )
+
+    def _list_examples(self, place: Place | None, *, sign: Sign) -> tuple[ListedTrace, ...]:
+        """Each trace once, though several judges may show it."""
+        if sign is Sign.NONE:
+            return ()
+        named = {} if place is None else place.model_dump()
+        shown = self.list_traces(TraceFilter(sign=sign, **named)).traces
+        unique: dict[tuple[str, str, str], ListedTrace] = {}
+        for one in shown:
+            unique.setdefault((one.app, one.trace_id, one.record_key), one)
+        return tuple(unique.values())[:EXAMPLES]

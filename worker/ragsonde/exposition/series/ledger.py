@@ -13,7 +13,7 @@ from ragsonde.exposition.closed_labels import (
     STATES,
 )
 from ragsonde.exposition.declaration import Declaration, Kind
-from ragsonde.exposition.series.shapes import PLACE_LABELS
+from ragsonde.exposition.series.shapes import PAIR_LABELS, PLACE_LABELS
 
 MESSAGES_RECEIVED = Declaration(
     name="messages_received_total",
@@ -92,7 +92,7 @@ EXTRACTION = Declaration(
     name="extraction_total",
     kind=Kind.COUNTER,
     help="Fields of stored traces, by the rule that found them.",
-    labels=("field", "rule"),
+    labels=("field", "rule", *PAIR_LABELS),
 )
 MAPPING_FOUND_NOTHING = Declaration(
     name="mapping_found_nothing_total",

@@ -35,6 +35,20 @@ OPEN_TRACES = Declaration(
     kind=Kind.SNAPSHOT,
     help="Traces whose spans are still being gathered, from Postgres.",
 )
+MONITOR_LAST_BLOCK = Declaration(
+    name="monitor_last_block_timestamp_seconds",
+    kind=Kind.SNAPSHOT,
+    help="When the newest block of five minutes ended that is closed and whose scores are counted; absent "
+    "before the first.",
+    unit="seconds",
+)
+MONITOR_LAG = Declaration(
+    name="monitor_lag_seconds",
+    kind=Kind.SNAPSHOT,
+    help="How long scores have waited to be counted: since the monitor last looked for new ones, or since "
+    "the block that has waited longest could have been counted.",
+    unit="seconds",
+)
 BACKFILL_PROGRESS = Declaration(
     name="backfill_done_ratio",
     kind=Kind.SNAPSHOT,
@@ -78,4 +92,22 @@ MONITOR_JOB_SKIPS = Declaration(
     kind=Kind.COUNTER,
     help="Runs of a job that were left to another monitor.",
     labels=("job_name",),
+)
+ALERT_NOTICES_SENT = Declaration(
+    name="alert_notices_sent_total",
+    kind=Kind.COUNTER,
+    help="Notices of alerts that were taken where they are sent to.",
+    labels=("sink",),
+)
+ALERT_NOTICES_FAILED = Declaration(
+    name="alert_notices_failed_total",
+    kind=Kind.COUNTER,
+    help="Attempts to send a notice of an alert that failed; it is sent again.",
+    labels=("sink",),
+)
+ALERT_NOTICES_DROPPED = Declaration(
+    name="alert_notices_dropped_total",
+    kind=Kind.COUNTER,
+    help="Notices of alerts that were given up after a day of attempts.",
+    labels=("sink",),
 )

@@ -41,6 +41,13 @@ INSUFFICIENT = Declaration(
     help="Questions whose contexts do not suffice to answer, as the judge says.",
     labels=("judge", *PLACE_LABELS),
 )
+ASSESSED = Declaration(
+    name="assessed_total",
+    kind=Kind.COUNTER,
+    help="Questions of which a judge could tell whether their contexts suffice: what insufficient_total is "
+    "a share of.",
+    labels=("judge", *PLACE_LABELS),
+)
 CONTEXT_TOKENS = Declaration(
     name="context_tokens_total",
     kind=Kind.COUNTER,

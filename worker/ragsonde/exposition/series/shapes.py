@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-PLACE_LABELS = ("app", "environment", "release")
+PAIR_LABELS = ("app", "environment")
+PLACE_LABELS = (*PAIR_LABELS, "release")
 SCORE_LABELS = ("scorer", "judge", *PLACE_LABELS)
 
 # Scores are lumpy and sit on round numbers: an edge just below a usual threshold tells "< .5" from "<= .5".

@@ -1,0 +1,21 @@
+"""What the tests of the page in a real browser share: the browser, and the page it opens."""
+
+from __future__ import annotations
+
+import pytest
+
+from services.chromium import open_browser
+from services.page_ground import serve
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with open_browser() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def url():
+    server = serve()
+    yield server.url
+    server.close()

@@ -1,0 +1,1 @@
+"""What installed packages add, found by their entry points; a module for each kind of thing."""

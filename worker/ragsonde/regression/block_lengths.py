@@ -1,0 +1,5 @@
+"""How long a block is."""
+
+BLOCK_SECONDS = 300
+BLOCKS_PER_HOUR = 12
+BLOCKS_PER_DAY = 288

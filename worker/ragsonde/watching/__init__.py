@@ -1,0 +1,1 @@
+"""Scores watched: blocks counted, streams looked at, baselines armed, falls told and their later life."""
