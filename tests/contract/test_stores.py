@@ -659,19 +659,27 @@ class TestParking:
 
 class TestSuspects:
     def test_starts_are_counted_until_they_are_cleared(self, stores):
-        assert [stores.suspects.start("m-1") for _ in range(3)] == [1, 2, 3]
-        assert stores.suspects.start("m-2") == 1
+        assert [start(stores, "m-1", delivery=n) for n in range(3)] == [1, 2, 3]
+        assert start(stores, "m-2") == 1
         stores.suspects.clear("m-1")
-        assert stores.suspects.start("m-1") == 1
-        assert stores.suspects.start("m-2") == 2
+        assert start(stores, "m-1") == 1
+        assert start(stores, "m-2", delivery=1) == 2
+
+    def test_a_delivery_counts_once_however_often_it_is_begun(self, stores):
+        assert [start(stores, "m-1", delivery=n) for n in (0, 0, 1, 1, 1)] == [1, 1, 2, 2, 2]
 
     def test_clearing_what_is_not_there_is_nothing(self, stores):
         stores.suspects.clear("m-1")
 
     def test_starts_at_once_are_all_counted(self, stores):
         with ThreadPoolExecutor(8) as pool:
-            counts = list(pool.map(lambda _: stores.suspects.start("m-1"), range(8)))
+            counts = list(pool.map(lambda n: start(stores, "m-1", delivery=n), range(8)))
         assert sorted(counts) == list(range(1, 9))
+
+
+def start(stores, message_key, *, delivery=0):
+    """The starts so far, when the delivery that came so many seconds after noon begins."""
+    return stores.suspects.start(message_key, received_at=NOON + timedelta(seconds=delivery))
 
 
 def test_a_key_without_app_is_a_key(stores):

@@ -416,11 +416,14 @@ class FakeSuspectStore:
 
     def __init__(self) -> None:
         self.starts: dict[str, int] = {}
+        self._last: dict[str, datetime] = {}
         self._lock = threading.Lock()
 
-    def start(self, message_key: str) -> int:
+    def start(self, message_key: str, *, received_at: datetime) -> int:
         with self._lock:
-            self.starts[message_key] = self.starts.get(message_key, 0) + 1
+            is_new = message_key not in self.starts or self._last[message_key] != received_at
+            self.starts[message_key] = self.starts.get(message_key, 0) + is_new
+            self._last[message_key] = received_at
             return self.starts[message_key]
 
     def clear(self, message_key: str) -> None:

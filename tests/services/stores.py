@@ -104,7 +104,7 @@ class PostgresStores:
         self.engine = engine
         self.traces = PostgresTraceStore(engine, clock=clock)
         self.parking = PostgresParkingStore(engine, clock=clock)
-        self.suspects = PostgresSuspectStore(engine, clock=clock)
+        self.suspects = PostgresSuspectStore(engine)
 
     def look(self, key: EvaluationKey) -> Seen | None:
         for revision in read_history(self.engine, key.trace.trace_id).revisions:

@@ -170,7 +170,7 @@ def build_worker(
     isolation = ThreadIsolation()
     guard = DeliveryGuard(
         parking=parking,
-        suspects=PostgresSuspectStore(engine, clock=clock),
+        suspects=PostgresSuspectStore(engine),
         sink=sink,
         isolation=isolation,
         stopping=stopping,

@@ -139,7 +139,7 @@ OF_ONE_TABLE = {
     "scorer_version.changed_at": "when it was last made active or not",
     "scorer_version.is_active": "its scores are shown",
     "span_buffer.span_id": "the producer's",
-    "suspect.started_at": "when a worker last began it",
+    "suspect.started_at": "when the delivery came that was begun last",
     "suspect.starts": "how often a worker began it",
     "tombstone_salt.salt": "of all digests",
     "trace.claimed_occurred_at": "what the producer said, where it was not used",

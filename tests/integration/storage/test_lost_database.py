@@ -133,7 +133,7 @@ class TestAway:
     def test_every_other_call_too(self, away):
         calls = (
             lambda: away.parking.park(ENVELOPE, reason=ParkReason.EMPTY_BODY, message="m", where="body"),
-            lambda: away.suspects.start("m"),
+            lambda: away.suspects.start("m", received_at=NOON),
             lambda: away.suspects.clear("m"),
             lambda: take_due(away.engine, now=NOON, limit=1, queued_for_seconds=150),
             lambda: read_history(away.engine, "t-1"),
@@ -253,12 +253,12 @@ class TestTransaction:
     def test_what_was_done_before_an_error_is_undone(self, stores):
         with pytest.raises(errors.DivisionByZero):
             execute(stores.engine, INSERT, "SELECT 1 / 0")
-        assert stores.suspects.start("m") == 1
+        assert stores.suspects.start("m", received_at=NOON) == 1
 
     def test_an_error_that_comes_with_the_commit_undoes_all(self, stores, caplog):
         with pytest.raises(errors.UniqueViolation):
             execute(stores.engine, INSERT, INSERT)
-        assert stores.suspects.start("m") == 1
+        assert stores.suspects.start("m", received_at=NOON) == 1
         assert caplog.messages == []
 
     def test_the_connection_serves_again_afterwards(self, database_url):

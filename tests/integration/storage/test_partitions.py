@@ -201,7 +201,7 @@ class TestDropping:
         def park(name):
             envelope = Envelope(body=b"", body_bytes=0, message_key=name, received_at=NOON)
             stores.parking.park(envelope, reason=ParkReason.EMPTY_BODY, message="empty", where="body")
-            stores.suspects.start(name)
+            stores.suspects.start(name, received_at=stores.clock.now())
 
         park("old-0")
         repeat = (

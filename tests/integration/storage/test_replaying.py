@@ -97,9 +97,10 @@ def test_where_publishing_fails_nothing_is_marked(stores):
 def test_starts_that_were_counted_for_it_begin_anew(stores):
     park(stores)
     for number in (1, 2):
-        assert stores.suspects.start("m-1") == number
+        received_at = NOON + timedelta(seconds=number)
+        assert stores.suspects.start("m-1", received_at=received_at) == number
     replay(stores)
-    assert stores.suspects.start("m-1") == 1
+    assert stores.suspects.start("m-1", received_at=received_at) == 1
 
 
 def test_what_is_dropped_is_out_of_the_list_and_stays_dropped_though_it_comes_again(stores):

@@ -122,11 +122,11 @@ class TestStores:
     def test_what_cannot_even_be_parked_has_to_wait(self, engine, hasty):
         retries = Retries(lambda _: None)
         parking = PostgresParkingStore(hasty, clock=FakeClock(), retries=retries)
-        suspects = PostgresSuspectStore(hasty, clock=FakeClock(), retries=retries)
+        suspects = PostgresSuspectStore(hasty, retries=retries)
         with keeping(engine, "parked_message"), keeping(engine, "suspect"):
             for call in (
                 lambda: parking.park(ENVELOPE, reason=ParkReason.EMPTY_BODY, message="m", where="body"),
-                lambda: suspects.start("m"),
+                lambda: suspects.start("m", received_at=NOON),
                 lambda: suspects.clear("m"),
             ):
                 with pytest.raises(DatabaseLostError, match="gave up"):

@@ -1,4 +1,5 @@
 import threading
+from datetime import timedelta
 
 import pytest
 
@@ -126,7 +127,8 @@ def test_a_redelivered_message_is_counted_before_its_work_and_forgotten_after(gu
 
 def test_a_message_that_killed_the_process_twice_is_parked_at_its_third_start(guarded):
     envelope = make_envelope(redelivered=True)
-    guarded.suspects.start(envelope.message_key)  # the second start, which died
+    before = envelope.received_at - timedelta(minutes=1)
+    guarded.suspects.start(envelope.message_key, received_at=before)  # the second start, which died
     guarded.guard.run_ingest(envelope, lambda: pytest.fail("it must not start a third time"))
     assert guarded.reasons == [ParkReason.REPEATED_CRASH]
     assert guarded.suspects.starts == {}
@@ -139,6 +141,22 @@ def test_a_lost_database_is_no_new_start_of_a_redelivered_message(guarded):
     assert len(work.calls) == 6
     assert guarded.parking.parked == []
     assert guarded.suspects.starts == {}
+
+
+@pytest.mark.usefixtures("_no_pauses")
+def test_a_start_that_was_counted_and_not_answered_is_counted_once(guarded, monkeypatch):
+    counted, answers = guarded.suspects.start, iter([DatabaseLostError("away after the commit")] * 3)
+
+    def lose_answer(*arguments, **named):
+        number = counted(*arguments, **named)
+        for error in answers:
+            raise error
+        return number
+
+    monkeypatch.setattr(guarded.suspects, "start", lose_answer)
+    done = []
+    guarded.guard.run_ingest(make_envelope(redelivered=True), lambda: done.append(1))
+    assert (done, guarded.parking.parked) == ([1], [])
 
 
 def test_patience_counts_the_time_that_attempts_take_too(guarded):

@@ -137,7 +137,7 @@ class DeliveryGuard:
         with self._isolation.hold(alone=True):
             if start.number is None:
                 # once a delivery: trying again after a lost database is no new start
-                start.number = self._suspects.start(envelope.message_key)
+                start.number = self._suspects.start(envelope.message_key, received_at=envelope.received_at)
             if start.number >= STARTS_BEFORE_PARKING:
                 message = "the process died twice while it worked on this message; it is not started again"
                 self._park(envelope, reason=ParkReason.REPEATED_CRASH, message=message)

@@ -218,8 +218,14 @@ class ParkingStore(Protocol):
 class SuspectStore(Protocol):
     """Counts the starts of messages that may kill the process."""
 
-    def start(self, message_key: str) -> int:
-        """Counts one more start, committed before the work begins; the number of starts so far."""
+    def start(self, message_key: str, *, received_at: datetime) -> int:
+        """The number of starts so far, this delivery's included, committed before the work begins.
+
+        Args:
+            message_key: whose.
+            received_at: when this delivery came: asked again for it, as the first answer was lost, it is no
+                further start.
+        """
         ...
 
     def clear(self, message_key: str) -> None:

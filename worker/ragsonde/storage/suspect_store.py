@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete
+from sqlalchemy import Integer, cast, delete
 from sqlalchemy.dialects.postgresql import insert
 
 from ragsonde.storage.engine import translating_losses
@@ -13,31 +13,37 @@ from ragsonde.storage.retries import Retries
 from ragsonde.storage.tables import SuspectRow
 
 if TYPE_CHECKING:
-    from sqlalchemy import Engine
+    from datetime import datetime
 
-    from ragsonde.ports import Clock
+    from sqlalchemy import Engine
 
 
 class PostgresSuspectStore:
     """Counts starts in Postgres, so that a count outlives the process that the message kills."""
 
-    def __init__(self, engine: Engine, *, clock: Clock, retries: Retries | None = None) -> None:
+    def __init__(self, engine: Engine, *, retries: Retries | None = None) -> None:
         self._engine = engine
-        self._clock = clock
         self._retries = retries or Retries()
 
-    def start(self, message_key: str) -> int:
-        """The number of starts so far, this one included, committed before the work begins.
+    def start(self, message_key: str, *, received_at: datetime) -> int:
+        """The number of starts so far, this delivery's included, committed before the work begins.
+
+        Args:
+            message_key: whose.
+            received_at: when this delivery came.
 
         Raises:
-            DatabaseLostError: it is counted or not.
+            DatabaseLostError: it is counted or not; asked again for the same delivery, it counts once.
         """
-        now = self._clock.now()
         statement = (
             insert(SuspectRow)
-            .values(message_key=clean_text(message_key), starts=1, started_at=now)
+            .values(message_key=clean_text(message_key), starts=1, started_at=received_at)
             .on_conflict_do_update(
-                index_elements=["message_key"], set_={"starts": SuspectRow.starts + 1, "started_at": now}
+                index_elements=["message_key"],
+                set_={
+                    "starts": SuspectRow.starts + cast(SuspectRow.started_at != received_at, Integer),
+                    "started_at": received_at,
+                },
             )
             .returning(SuspectRow.starts)
         )
