@@ -51,6 +51,7 @@ def test_killed_workers_and_a_killed_monitor_lose_no_span_and_double_no_trace(
         worker = deployment.start_ready_worker()
         goal = int(TRACES * share)
         wait_for(lambda goal=goal: deployment.count(stored) >= goal, seconds=90, what=f"{goal} closed")
+        deployment.wait_until_unsuspected()
         worker.kill()
         if not IS_LONG:
             end_leases(deployment, last=find_last_lease(deployment))

@@ -37,6 +37,7 @@ def test_killed_twice_every_trace_is_evaluated_once(rabbitmq_deployment):
             wait_for(
                 lambda least=scored: deployment.count(SCORED) >= least, seconds=120, what=f"{scored} scored"
             )
+            deployment.wait_until_unsuspected()
             worker.kill()
             monitor.kill()
             worker = deployment.start_ready_worker("--threads", str(THREADS))

@@ -90,6 +90,7 @@ def stop_at_random_moments(deployment, judge, *, times, stop):
         wait_for(
             lambda goal=goal: count_scored(deployment, judge) >= goal, seconds=180, what=f"{goal} scored"
         )
+        deployment.wait_until_unsuspected()
         stop(worker)
     return deployment.start("worker", "--threads", "8")
 

@@ -148,6 +148,12 @@ class Deployment:
             check=False,
         )
 
+    def wait_until_unsuspected(self) -> None:
+        """Returns when no message that came again is worked on: killed once more, it would be parked."""
+        wait_for(
+            lambda: self.count("SELECT count(*) FROM suspect") == 0, seconds=60, what="the last suspect's end"
+        )
+
     @contextmanager
     def publisher(self) -> Iterator[Publisher]:
         publisher = Publisher(self.broker_url)
