@@ -62,7 +62,8 @@ def register_tasks(
         account = MessageAccount(stages.sink)
         path = replace(stages, backfill_id=backfill_id)
         with in_flight(), _unacked_when_stopping(on_return=lambda: account.close(MessageEnd.RETURNED)):
-            work_off = partial(ingest, envelope, path, run=work.guard_evaluation, account=account)
+            run = _Evaluations(guard).run
+            work_off = partial(ingest, envelope, path, run=run, account=account)
             guard.run_ingest(envelope, work_off)
             # what ingest did not settle the guard has parked
             account.close(MessageEnd.PARKED)
@@ -131,14 +132,24 @@ class _Work:
                 self.evaluate(key)
 
     def evaluate(self, key: EvaluationKey) -> None:
-        self.guard_evaluation(key, partial(evaluate, key, self.stages))
-
-    def guard_evaluation(self, key: EvaluationKey, work: Callable[[], None]) -> None:
-        self.guard.run_work(wrap_key(key), work)
+        _Evaluations(self.guard).run(key, partial(evaluate, key, self.stages))
 
     def close(self, key: OpenRecordKey) -> None:
+        evaluations = _Evaluations(self.guard)
         for evaluation in close_record(key, self.stages):
-            self.evaluate(evaluation)
+            evaluations.run(evaluation, partial(evaluate, evaluation, self.stages))
+
+
+class _Evaluations:
+    """Those of one delivery, each under the guard; a process that stops begins none after the first."""
+
+    def __init__(self, guard: DeliveryGuard) -> None:
+        self._guard = guard
+        self._has_begun = False
+
+    def run(self, key: EvaluationKey, work: Callable[[], None]) -> None:
+        self._guard.run_work(wrap_key(key), work, is_further=self._has_begun)
+        self._has_begun = True
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from builders.rag_spans import RAG_SPANS
 from builders.spans import make_span, write_export
 from fakes.judge import FakeJudge
 from fakes.sink import FakeSink
-from fakes.stages import make_stages
+from fakes.stages import make_stages, states
 from fakes.stores import FakeSuspectStore
 from fakes.traces import make_envelope
 from ragsonde.intake.delivery_guard import DeliveryGuard
@@ -75,10 +75,10 @@ def test_of_what_holds_for_its_parts_the_first_in_order_holds_for_all(noted):
     assert sink.told == [("on_received", ("unknown",)), ("on_settled", (expected,))]
 
 
-def run(stages, envelope, *, stopping=None, lost=0, task=INGEST):
+def run(stages, envelope, *, stopping=None, lost=0, task=INGEST, suspects=None):
     guard = DeliveryGuard(
         parking=stages.parking,
-        suspects=FakeSuspectStore(),
+        suspects=suspects or FakeSuspectStore(),
         sink=stages.sink,
         isolation=stages.isolation,
         stopping=stopping or threading.Event(),
@@ -139,3 +139,21 @@ def test_a_message_of_a_file_of_no_backfill_is_parked(number):
     assert parked.reason is ParkReason.INVALID_MESSAGE
     assert stages.sink.of("on_settled") == [(End.PARKED,)]
     assert not stages.traces.evaluations
+
+
+@pytest.mark.parametrize("redelivered", [False, True])
+def test_a_process_that_stops_begins_no_further_evaluation_of_a_delivery(redelivered):
+    stopping = threading.Event()
+    # a free one is asked with the admission
+    stages = make_stages(FakeJudge("gpt", is_free=False), FakeJudge("claude", is_free=False))
+    # SIGTERM comes while the first is asked
+    stages.sink.on_finished = lambda *_: stopping.set()
+    suspects = FakeSuspectStore()
+    envelope = make_envelope().model_copy(update={"redelivered": redelivered})
+    with pytest.raises(Reject):
+        run(stages, envelope, stopping=stopping, suspects=suspects)
+    assert (sorted(states(stages).values()), suspects.starts) == (["scored", "waiting"], {})
+    assert stages.sink.of("on_settled") == [(End.ACCEPTED,)]
+    run(stages, envelope.model_copy(update={"redelivered": True}), suspects=suspects)
+    assert states(stages) == {"gpt": "scored", "claude": "scored"}
+    assert stages.parking.parked == []

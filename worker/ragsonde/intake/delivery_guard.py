@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -32,7 +33,7 @@ class PatienceEndedError(RagsondeError):
 
 
 class StoppingError(RagsondeError):
-    """The process is stopping while Postgres is away; the delivery goes back to the broker."""
+    """The process is stopping and cannot finish a delivery soon; it goes back to the broker."""
 
 
 def log_trace_fault(error: Exception, trace_id: str) -> None:
@@ -107,12 +108,20 @@ class DeliveryGuard:
         start = _Start()
         self._keep_trying(lambda: self._run_alone(envelope, work, start))
 
-    def run_work(self, envelope: Envelope, work: Callable[[], None]) -> None:
+    def run_work(self, envelope: Envelope, work: Callable[[], None], *, is_further: bool = False) -> None:
         """Works on one of our own messages; the evaluation it names counts its own starts.
+
+        Args:
+            envelope: names the work.
+            work: what to do.
+            is_further: of a delivery that some work was done for: a process that stops does not begin it, so
+                that it ends after its longest evaluation and not after the sum of them.
 
         Raises:
             PatienceEndedError, StoppingError: the delivery must stay unacked.
         """
+        if is_further and self._stopping.is_set():
+            raise StoppingError("stopping between two evaluations of one delivery")
         self._keep_trying(lambda: self._run_or_park(envelope, work))
 
     def insist(self, action: Callable[[], T]) -> T:
@@ -142,8 +151,17 @@ class DeliveryGuard:
                 message = "the process died twice while it worked on this message; it is not started again"
                 self._park(envelope, reason=ParkReason.REPEATED_CRASH, message=message)
             else:
-                self._run_or_park(envelope, work)
+                self._run_suspect(envelope, work)
             self._suspects.clear(envelope.message_key)
+
+    def _run_suspect(self, envelope: Envelope, work: Callable[[], None]) -> None:
+        try:
+            self._run_or_park(envelope, work)
+        except StoppingError:
+            # the process does not end because of it; where Postgres is away the start stays counted
+            with suppress(DatabaseLostError):
+                self._suspects.clear(envelope.message_key)
+            raise
 
     def _run_or_park(self, envelope: Envelope, work: Callable[[], None]) -> None:
         try:
