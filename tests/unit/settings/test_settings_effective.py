@@ -54,8 +54,10 @@ def test_every_option_of_an_llm_judge_has_a_row():
 
 GPT = {"name": "gpt", "kind": "litellm", "model": "openai/gpt-5-mini"}
 OF_ONE_PROCESS = {
+    "broker_url": "amqp://receiver@other/",
     "broker_url_file": "broker",
     "data_dir": "elsewhere",
+    "database_url": "postgresql://ragsonde_monitor@other/",
     "database_url_file": "database",
     "host": "localhost",
     "host_names": "rag.example",
@@ -77,8 +79,6 @@ OF_ONE_PROCESS = {
 OF_THE_DEPLOYMENT = {
     "assembly": '{"quiet_seconds": 7}',
     "allow_message_overrides": "true",
-    "broker_url": "amqp://other/",
-    "database_url": "postgresql://other/",
     "extraction": '[{"query": "metadata.question"}]',
     "judges": json.dumps([GPT]),
     "max_body_bytes": "1000",

@@ -40,8 +40,11 @@ MOST_TAG_CHARACTERS = 64
 
 OF_ONE_PROCESS = frozenset(
     {
+        "broker_url",
         "broker_url_file",
         "data_dir",
+        # each process has a role of its own, and the receiver none
+        "database_url",
         "database_url_file",
         "host",
         "host_names",
