@@ -11,10 +11,12 @@ from sqlalchemy import text
 
 from fakes.clock import FakeClock
 from fakes.evaluations import make_assessment, make_calls, make_result, make_trace, plan_paid
+from fakes.traces import make_envelope
 from fakes.watched_traces import admit, leave, leave_empty
 from ragsonde.cli.main import run
 from ragsonde.reporting.figures import NO_TRACE
 from ragsonde.scoring.student import find_t
+from ragsonde_schemas.errors import ParkReason
 from ragsonde_schemas.evaluation import EvaluationState
 from services.steering_ground import SteeringGround
 from services.stores import PostgresStores
@@ -151,6 +153,16 @@ def test_the_time_before_alone_has_only_what_occurred_then(call):
     assert all(one["move"] is None for one in shop["scorers"])
 
 
+def test_what_came_after_its_time_is_not_in_it(stores, call):
+    ten = (NOW - 10 * DAY).isoformat()
+    for name in (b"replayed", b"waiting"):
+        stores.parking.park(make_envelope(name), reason=ParkReason.EMPTY_BODY, message="m", where="body")
+    with stores.engine.begin() as connection:
+        connection.execute(text("UPDATE parked_message SET replayed_at = now() WHERE body = 'replayed'"))
+    assert [one["n"] for one in ask(call, "--since", "20d")["parked"]] == [2]
+    assert ask(call, "--since", (NOW - 20 * DAY).isoformat(), "--until", ten)["parked"] == []
+
+
 @pytest.mark.usefixtures("stores")
 def test_traces_are_linked_where_a_page_is_configured(call, tmp_path):
     config = tmp_path / "r.yaml"
@@ -187,6 +199,7 @@ def test_falls_are_told_with_what_became_of_them(own_engine, call):
     assert (fall["open_seconds"], fall["is_false"], fall["reason"]) == (5400.0, True, "a test")
     assert (told["pages"]["pages"], told["pages"]["called_false"], told["pages"]["budget"]) == (1, 1, 1.0)
     assert ask(call, "--since", "1h")["falls"] == []
+    assert ask(call, "--since", "20d", "--until", (NOW - 11 * DAY).isoformat())["falls"] == []
     _, out, _ = call("--since", "20d")
     assert "a page, called false" in out
     assert "1 h 30 min" in out

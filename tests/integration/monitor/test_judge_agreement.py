@@ -51,8 +51,8 @@ def store(stores, trace_id, gpt, lexical, **fields) -> None:
     stores.traces.admit(make_trace(trace_id, **fields), (gpt, lexical))
 
 
-def count(engine, since=NOON - timedelta(hours=1)):
-    return count_agreement(engine, GPT, against=LEXICAL, since=since)
+def count(engine, since=NOON - timedelta(hours=1), until=None):
+    return count_agreement(engine, GPT, against=LEXICAL, since=since, until=until)
 
 
 def test_contexts_are_counted_by_app_and_suspicion(engine, stores):
@@ -78,6 +78,12 @@ def test_a_fallbacks_verdicts_are_not_the_judges_own(engine, stores):
 def test_older_assessments_are_left_out(engine, stores):
     store(stores, "a", plan(GPT, True), plan(LEXICAL, True))
     assert count(engine, since=NOON + timedelta(seconds=1)) == {}
+
+
+def test_later_assessments_are_left_out(engine, stores):
+    store(stores, "a", plan(GPT, True), plan(LEXICAL, True))
+    assert count(engine, until=NOON) == {}
+    assert count(engine, until=NOON + timedelta(seconds=1)) == {("shop", False): (1, 1)}
 
 
 def test_the_monitor_shows_the_share(engine, stores):

@@ -139,6 +139,12 @@ def test_each_hostile_text_of_html_keeps_its_direction_to_itself():
     assert "\u202e" not in outside
 
 
+def test_markdown_leads_to_each_fall():
+    falls = tuple(make_fall(number=n, link=link) for n, link in ((3, "https://p.example/falls/3"), (4, "")))
+    told = write_markdown(make_report(falls=falls))
+    assert "On the page, in the same order: [3](<https://p.example/falls/3>)." in told
+
+
 def test_markdown_shows_hostile_text_as_text():
     told = write_markdown(make_hostile())
     assert "<img" not in told

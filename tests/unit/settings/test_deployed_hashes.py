@@ -1,4 +1,4 @@
-"""The processes of a shipped deployment show the same hash, else its alert on differing settings never ends."""
+"""Processes of a shipped deployment show one hash, else the alert on differing settings never ends."""
 
 import pytest
 

@@ -42,11 +42,10 @@ def list_falls(
     Raises:
         DatabaseLostError: Postgres is away.
     """
-    found = list_alerts(engine, app=app, environment=environment, since=span.since)
+    found = list_alerts(engine, app=app, environment=environment, since=span.since, until=span.until)
     lines = tuple(
         build_fall(one, until=span.until, scale=find_scale(scorers, one.stream.scorer), page_url=page_url)
         for one in sorted(found, key=lambda one: (one.opened_at, one.number))
-        if one.opened_at < span.until
     )
     return lines, len(found) == MOST_ALERTS
 

@@ -109,11 +109,6 @@ def draw_bars(bins: Sequence[int]) -> str:
     return "".join(_NOTHING if not n else _BARS[min(7, n * 8 // (most + 1))] for n in bins)
 
 
-def say_bins(bins: Sequence[int]) -> str:
-    """The same as numbers, for who cannot see bars."""
-    return ", ".join(f"{n:,}" for n in bins)
-
-
 def say_cost(cost: JudgeCost) -> str:
     """The known sum in US dollars; what is not known is said to be unknown, and is never 0."""
     if not cost.unpriced:

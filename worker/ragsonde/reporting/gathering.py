@@ -18,7 +18,7 @@ from ragsonde.reporting.judge_lines import (
 )
 from ragsonde.reporting.report import OwnersReport, PlaceReport, Span, WorstTrace
 from ragsonde.reporting.scorer_lines import list_judges, list_reasons, list_releases, list_scorers
-from ragsonde.storage.parking_store import count_parked
+from ragsonde.storage.parking_store import count_parked_between
 from ragsonde.storage.release_means import read_release_means
 from ragsonde.storage.span_scores import summarise_span
 from ragsonde.storage.watched_counts import count_brought, count_places
@@ -114,7 +114,7 @@ def gather(engine: Engine, wish: Wish, *, now: datetime, step: Callable[[], None
         step()
     costs = _read_costs(engine, wish, step=step)
     before = find_before(wish.span)
-    parked = count_parked(engine, since=wish.span.since)
+    parked = count_parked_between(engine, since=wish.span.since, until=wish.span.until)
     report = OwnersReport(
         app=None if wish.app is None else show_app(wish.app),
         environment=wish.environment,

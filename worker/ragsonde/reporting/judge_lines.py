@@ -103,7 +103,7 @@ def list_agreements(
 
     Args:
         engine: of this process.
-        span: since its beginning; of the newest assessments at most 2,000 a judge are compared.
+        span: in which they were given; of the newest assessments at most 2,000 a judge are compared.
         streams: with scores in the span.
         free: the name of the lexical judge; None: there is none.
         app: only this one.
@@ -115,7 +115,13 @@ def list_agreements(
     found: list[AgreementLine] = []
     for judge in (one for one in pairs if one[0] != free):
         for against in (one for one in pairs if one[0] == free):
-            counts = count_agreement(engine, JudgeName(*judge), against=JudgeName(*against), since=span.since)
+            counts = count_agreement(
+                engine,
+                JudgeName(*judge),
+                against=JudgeName(*against),
+                since=span.since,
+                until=span.until,
+            )
             found += [
                 AgreementLine(
                     app=show_app(name),

@@ -159,6 +159,9 @@ def _list_falls(report: OwnersReport) -> Iterator[str]:
             for one in report.falls
         ),
     )
+    links = [f"[{one.number}](<{_quote(one.link)}>)" for one in report.falls if one.link]
+    if links:
+        yield from ("", f"On the page, in the same order: {', '.join(links)}.")
     if report.more_falls:
         yield from ("", "There are more than these.")
 

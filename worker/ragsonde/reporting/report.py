@@ -226,7 +226,7 @@ class OwnersReport(Value):
         app, environment: what it is restricted to; None: all.
         before: the span of the same length that means are compared with.
         more_places: so many with fewer traces are not listed.
-        parked: messages of the span that could not be read, of all apps.
+        parked: messages of the span that were parked, of all apps, also those that were replayed since.
         brought: traces that backfills brought: they are counted nowhere else.
         kept_days: scores are kept for so long; None where the span before is no older than that.
         more_falls: more than are listed.

@@ -24,7 +24,7 @@ SELECT a.app, COALESCE(t.extraction ? 'suspected_injection', false) AS is_suspec
 FROM (
     SELECT * FROM assessment
     WHERE judge = :judge AND fingerprint = :fingerprint AND answered_fingerprint IS NULL
-      AND created_at >= :since
+      AND created_at >= :since AND (CAST(:until AS timestamptz) IS NULL OR created_at < :until)
     ORDER BY created_at DESC LIMIT :most
 ) a
 JOIN assessment b USING (trace_id, app, record_key, revision, day)
@@ -53,7 +53,12 @@ class Agreement(NamedTuple):
 
 
 def count_agreement(
-    engine: Engine, judge: JudgeName, *, against: JudgeName, since: datetime
+    engine: Engine,
+    judge: JudgeName,
+    *,
+    against: JudgeName,
+    since: datetime,
+    until: datetime | None = None,
 ) -> dict[tuple[str, bool], Agreement]:
     """By app and whether its trace has a suspected injection; absent where no context was judged by both.
 
@@ -62,6 +67,7 @@ def count_agreement(
         judge: whose newest assessments are compared, at most `MOST_ASSESSMENTS`.
         against: the other judge, whose assessments of the same revisions may be older.
         since: when the oldest of them was given.
+        until: all of them were given before; None: up to now.
 
     Raises:
         DatabaseLostError: Postgres is away.
@@ -71,6 +77,7 @@ def count_agreement(
         "against": against.judge,
         "against_fingerprint": against.fingerprint,
         "since": since,
+        "until": until,
         "most": MOST_ASSESSMENTS,
     }
     with translating_losses(), engine.connect() as connection:

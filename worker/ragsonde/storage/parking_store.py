@@ -26,13 +26,18 @@ if TYPE_CHECKING:
 
     import psycopg
     from psycopg.rows import TupleRow
-    from sqlalchemy import ColumnElement, Connection, Engine
+    from sqlalchemy import ColumnElement, Connection, Engine, Select
 
     from ragsonde.ports import Clock
 
 logger = logging.getLogger(__name__)
 
 _MOST_SHOWN = 50
+_COUNTS = (
+    select(ParkedMessageRow.reason, func.count())
+    .group_by(ParkedMessageRow.reason)
+    .order_by(func.count().desc(), ParkedMessageRow.reason)
+)
 
 
 class PostgresParkingStore:
@@ -88,6 +93,17 @@ def count_parked(engine: Engine, *, since: datetime) -> dict[ParkReason, int]:
         return count_waiting(connection, since=since)
 
 
+def count_parked_between(engine: Engine, *, since: datetime, until: datetime) -> dict[ParkReason, int]:
+    """How many messages were parked in a time, by reason, the commonest first, whatever became of them.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    query = _COUNTS.where(ParkedMessageRow.parked_at >= since, ParkedMessageRow.parked_at < until)
+    with translating_losses(), engine.connect() as connection:
+        return _read_counts(connection, query)
+
+
 def count_waiting(connection: Connection, *, since: datetime | None = None) -> dict[ParkReason, int]:
     """As `count_parked`, in a transaction: what nobody has replayed or dropped.
 
@@ -95,15 +111,12 @@ def count_waiting(connection: Connection, *, since: datetime | None = None) -> d
         connection: of the transaction.
         since: None: whenever it was parked.
     """
-    row, number = ParkedMessageRow, func.count()
-    query = (
-        select(row.reason, number)
-        .where(row.replayed_at.is_(None), row.dropped_at.is_(None))
-        .group_by(row.reason)
-        .order_by(number.desc(), row.reason)
-    )
-    if since is not None:
-        query = query.where(row.parked_at >= since)
+    row = ParkedMessageRow
+    query = _COUNTS.where(row.replayed_at.is_(None), row.dropped_at.is_(None))
+    return _read_counts(connection, query if since is None else query.where(row.parked_at >= since))
+
+
+def _read_counts(connection: Connection, query: Select[str, int]) -> dict[ParkReason, int]:
     return {read_word(ParkReason, reason): count for reason, count in connection.execute(query)}
 
 

@@ -28,6 +28,7 @@ WHERE (CAST(:number AS bigint) IS NULL OR a.id = :number)
   AND (CAST(:app AS text) IS NULL OR a.app = :app)
   AND (CAST(:environment AS text) IS NULL OR a.environment = :environment)
   AND (CAST(:since AS timestamptz) IS NULL OR a.closed_at IS NULL OR a.closed_at >= :since)
+  AND (CAST(:until AS timestamptz) IS NULL OR a.opened_at < :until)
   AND CASE CAST(:state AS text)
     WHEN 'open' THEN a.closed_at IS NULL WHEN 'closed' THEN a.closed_at IS NOT NULL
     WHEN 'page' THEN a.paged_at IS NOT NULL WHEN 'false' THEN a.false_at IS NOT NULL ELSE true END
@@ -45,6 +46,7 @@ def list_alerts(
     app: str | None = None,
     environment: str | None = None,
     since: datetime | None = None,
+    until: datetime | None = None,
     state: FallState = FallState.ALL,
     most: int = MOST_ALERTS,
 ) -> tuple[Fall, ...]:
@@ -55,6 +57,7 @@ def list_alerts(
         app: of this one only.
         environment: of this one only.
         since: leaves out what was closed before.
+        until: leaves out what was opened then or later.
         state: only those that stand so.
         most: at most so many.
 
@@ -66,6 +69,7 @@ def list_alerts(
         "app": app,
         "environment": environment,
         "since": since,
+        "until": until,
         "state": state.value,
         "most": most,
     }
@@ -84,6 +88,7 @@ def find_alert(engine: Engine, number: int) -> Fall | None:
         "app": None,
         "environment": None,
         "since": None,
+        "until": None,
         "state": FallState.ALL.value,
         "most": 1,
     }
