@@ -197,7 +197,7 @@ def test_killed_before_it_is_written_it_is_done_again(ground, watched, monkeypat
     def die(*_):
         raise RuntimeError("killed")
 
-    for place in ("judge_blocks", "_store_baselines", "_store_states", "_list_held"):
+    for place in ("judge_blocks", "store_baselines", "store_states", "_list_held"):
         with monkeypatch.context() as patch:
             patch.setattr(look, place, lambda *_, **__: die())
             with pytest.raises(RuntimeError):

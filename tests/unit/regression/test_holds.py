@@ -3,8 +3,8 @@
 import pytest
 
 from builders.score_counts import join_counts, make_counts
+from ragsonde.regression.holds import COVERAGE, find_hold
 from ragsonde.regression.replay import replay
-from ragsonde.regression.watched_stream import COVERAGE, find_hold
 
 DAY = 288
 

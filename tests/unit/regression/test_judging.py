@@ -8,11 +8,12 @@ import pytest
 from builders.score_counts import join_counts, make_counts
 from ragsonde.regression.alert_state import EventKind, Level
 from ragsonde.regression.block_lengths import BLOCKS_PER_DAY
+from ragsonde.regression.holds import COVERAGE
 from ragsonde.regression.judging import judge_blocks
 from ragsonde.regression.latching import ToldFall
 from ragsonde.regression.replay import replay
 from ragsonde.regression.threshold import find_log_blocks, find_page_threshold
-from ragsonde.regression.watched_stream import COVERAGE, Outcomes, WatchedStream
+from ragsonde.regression.watched_stream import Outcomes, WatchedStream
 
 LOG_PAGE = find_log_blocks(find_page_threshold(1))
 STRATA = ("a", "b")

@@ -12,10 +12,10 @@ from ragsonde.regression.block_lengths import BLOCKS_PER_DAY
 from ragsonde.regression.evidence import count_evidence_days, grow_blocks
 from ragsonde.regression.explanation import Explanation, explain_fall, explain_recovery
 from ragsonde.regression.fall_bounds import SMALLEST_DROP
+from ragsonde.regression.holds import find_failed_share, find_hold
 from ragsonde.regression.recovery import grow_recovery
 from ragsonde.regression.rolling import find_fallen, find_window, roll
 from ragsonde.regression.threshold import PAGE_DAYS, RESOLVE_DAYS, find_log_blocks, find_page_threshold
-from ragsonde.regression.watched_stream import find_failed_share, find_hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

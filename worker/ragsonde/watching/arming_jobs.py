@@ -84,7 +84,7 @@ class ArmingChores:
 
         Raises:
             DatabaseLostError: what was done is done; the rest stays to be done.
-        GivenUpError: likewise.
+            GivenUpError: likewise.
         """
         for one in find_successors(self.engine, self._list_configured(), now=self.clock.now()):
             self._begin(one)

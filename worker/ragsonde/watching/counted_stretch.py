@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragsonde.regression.watched_stream import find_failed_share
+from ragsonde.regression.holds import find_failed_share
 from ragsonde.storage.score_blocks import Stretch, read_stretches
 from ragsonde.watching.counted_rows import count_rows
 from ragsonde_schemas.score_stream import block_at

@@ -5,22 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragsonde.regression.baseline import BaselineKind
 from ragsonde.regression.block_lengths import BLOCKS_PER_DAY
 from ragsonde.regression.extraction_shares import MEMORY_BLOCKS
+from ragsonde.regression.holds import COVERAGE_BLOCKS
 from ragsonde.regression.judging import judge_blocks
 from ragsonde.regression.replay import SEARCHED_DAYS
 from ragsonde.regression.threshold import ACTIVE_DAYS, find_log_blocks, find_page_threshold
-from ragsonde.regression.watched_stream import COVERAGE_BLOCKS, NEVER, Armed, WatchedStream
+from ragsonde.regression.watched_stream import NEVER, Armed, WatchedStream
 from ragsonde.storage.alerts import read_alerts
 from ragsonde.storage.armings import read_gates
 from ragsonde.storage.baselines import (
     StoredBaseline,
     number_block,
-    outgrow_baselines,
     read_baselines,
-    replace_baselines,
-    write_baseline,
 )
 from ragsonde.storage.block_changes import take_changes
 from ragsonde.storage.block_outcomes import read_outcomes
@@ -30,20 +27,17 @@ from ragsonde.storage.extraction_blocks import read_shares
 from ragsonde.storage.locks import give_way_to_migrations, hold_job_lock
 from ragsonde.storage.regression_states import (
     JUDGING_LOCK,
-    StoredState,
     count_active_streams,
     find_day,
     find_first_blocks,
-    forget_states,
     read_resumable,
-    write_states,
 )
 from ragsonde.storage.score_blocks import Stretch, name_streams, read_stretches
 from ragsonde.watching.collector_pause import pausing_collector
 from ragsonde.watching.counted_rows import NOTHING, count_rows
+from ragsonde.watching.judged_streams import store_baselines, store_states
 from ragsonde.watching.resuming import (
     JUDGED_AGAIN,
-    KEPT_BASELINES,
     may_begin_anew,
     plan_resume,
     span_window,
@@ -124,8 +118,10 @@ class RegressionRound:
                 if one.fall.closed is None
             }
             told = judge_blocks(watched, find_log_page=lambda day: self._find_log_page(connection, day))
-            stored = _store_baselines(connection, watched, resumes, now=self.now)
-            _store_states(connection, watched, resumes, stored)
+            fresh = frozenset(stream for stream, (resume, _) in resumes.items() if resume.is_fresh)
+            stored = store_baselines(connection, watched, fresh=fresh, now=self.now)
+            begun_at = {stream: resume for stream, (resume, _) in resumes.items()}
+            store_states(connection, watched, resumes=begun_at, stored=stored)
             telling = Telling(
                 connection=connection,
                 options=self.options,
@@ -277,68 +273,6 @@ def _read_armed(one: StoredBaseline) -> Armed:
         one.number,
         is_chosen=one.reason is not None,
     )
-
-
-def _store_baselines(
-    connection: Connection,
-    watched: Collection[WatchedStream],
-    resumes: Mapping[int, tuple[Resume, dict[int, Armed]]],
-    *,
-    now: datetime,
-) -> dict[tuple[int, int], Armed]:
-    """Every baseline that judged, by stream and the block that it judges from, each with its number."""
-    replace_baselines(connection, [one.number for one in watched if resumes[one.number][0].is_fresh], now=now)
-    stored: dict[tuple[int, int], Armed] = {}
-    outgrown: dict[int, int] = {}
-    for one in watched:
-        for armed in one.armings:
-            number = armed.number
-            if number is None:
-                given = StoredBaseline(
-                    *(None, one.number, armed.since, armed.until, armed.judges_from),
-                    armed.baseline,
-                    armed.failed_share,
-                )
-                number = write_baseline(connection, given, now=now).number
-                if armed.baseline.kind is BaselineKind.PINNED:
-                    was_rolling = armed.until < armed.judges_from
-                    outgrown[one.number] = armed.judges_from - (KEPT_BASELINES if was_rolling else 0)
-                elif armed.baseline.kind is BaselineKind.ROLLING:
-                    outgrown[one.number] = armed.judges_from - KEPT_BASELINES
-            stored[one.number, armed.judges_from] = armed._replace(number=number)
-    outgrow_baselines(connection, outgrown, now=now)
-    return stored
-
-
-def _store_states(
-    connection: Connection,
-    watched: Collection[WatchedStream],
-    resumes: Mapping[int, tuple[Resume, dict[int, Armed]]],
-    stored: Mapping[tuple[int, int], Armed],
-) -> None:
-    forgotten = {}
-    states = []
-    for one in watched:
-        resume = resumes[one.number][0]
-        forgotten[one.number] = find_day(0 if resume.is_fresh else resume.resumed + 1)
-        days = {find_day(snapshot.block) for snapshot in one.snapshots.values()}
-        if resume.checkpoint is not None and resume.checkpoint.day not in days:
-            states.append(resume.checkpoint)
-        for snapshot in one.snapshots.values():
-            armed = snapshot.armed
-            states.append(
-                StoredState(
-                    stream=one.number,
-                    block=snapshot.block,
-                    begun=one.begun,
-                    part=snapshot.part,
-                    baseline=None if armed is None else stored[one.number, armed.judges_from].number,
-                    state=snapshot.state,
-                    hold=snapshot.hold,
-                )
-            )
-    forget_states(connection, forgotten)
-    write_states(connection, states)
 
 
 def _list_held(

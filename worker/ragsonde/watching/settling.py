@@ -10,7 +10,7 @@ from ragsonde.regression.alert_state import StreamState
 from ragsonde.regression.baseline import LEAST_PINNED, BaselineKind
 from ragsonde.regression.block_lengths import BLOCKS_PER_DAY
 from ragsonde.regression.extraction_shares import MEMORY_BLOCKS
-from ragsonde.regression.watched_stream import COVERAGE_BLOCKS, name_hold
+from ragsonde.regression.holds import COVERAGE_BLOCKS, name_hold
 from ragsonde.storage.baselines import StoredBaseline
 from ragsonde.storage.block_outcomes import read_outcomes
 from ragsonde.storage.chosen_baselines import choose_baseline, list_baselines
