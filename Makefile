@@ -10,7 +10,7 @@ MKDOCS ?= $(BIN)/mkdocs
 PROCESSES ?= 2
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help setup run test check format format-check lint types contracts dependencies audit unit tools dashboards reference docs bench bench-scale bench-judge bench-detector bench-round detection-picture mutate-detector mutate-rules chaos lock clean
+.PHONY: help setup run test check format format-check lint types contracts dependencies audit unit tools dashboards reference docs bench hot-path bench-scale bench-judge bench-detector bench-round detection-picture mutate-detector mutate-rules chaos lock clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +86,9 @@ docs: $(VENV)/.dev  ## build the documentation into build/site; by another MkDoc
 
 bench: $(VENV)/.dev  ## one table: measured figures beside their bars, as ratios in one run
 	@$(BIN)/python tests/benchmarks/bench.py
+
+hot-path: $(VENV)/.dev  ## where a worker's CPU goes, by package and library: needs RabbitMQ, Postgres and root
+	@$(BIN)/python tests/benchmarks/hot_path.py $(BIN)/uv tool run --from 'py-spy>=0.4,<1' py-spy
 
 bench-scale: $(VENV)/.dev  ## inserts and reads at 0.3, 1 and 3 million stored traces: an hour, 25 GB of disk
 	@nice -n 10 $(BIN)/python tests/benchmarks/scale/measure_scale.py $(ARGS)

@@ -1,4 +1,4 @@
-"""Measured figures beside their bars, as ratios in one run: `make bench`.
+"""Measured figures beside their bars, as ratios in one run: `make bench`; also written to build/bench.md.
 
 Needs RabbitMQ and Postgres on 127.0.0.1; makes a virtual host and a database of its own and removes them. The
 embedded servers are started in a folder of their own.
@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psycopg
 from rich.console import Console
 from rich.table import Table
 
@@ -35,8 +36,11 @@ from services.up_stack import Stack  # noqa: E402
 from services.waiting import wait_for  # noqa: E402
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from services.deployments import Deployment
 
+PAGE = ROOT / "build" / "bench.md"
 TRACES = 1000
 WARM_UP = 200
 
@@ -139,6 +143,7 @@ def make_load() -> list[dict]:
 
 
 def main() -> int:
+    machine = describe_machine()
     figures = [
         measure_help(),
         measure_evaluate(),
@@ -150,12 +155,45 @@ def main() -> int:
         *measure_llm_judge(),
         *measure_path(),
     ]
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     table = Table("what", "measured", "bar", "met", title=f"ragsonde on {machine}")
     for figure in figures:
         table.add_row(figure.what, figure.measured, figure.bar, "yes" if figure.is_met else "[red]NO[/red]")
     Console(width=140).print(table)
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(write_page(figures, machine))
     return 0 if all(figure.is_met for figure in figures) else 1
+
+
+def describe_machine() -> str:
+    """What the figures were measured on, and how busy it was before."""
+    with psycopg.connect(require_server()) as connection:
+        (postgres,) = connection.execute("SHOW server_version").fetchone() or ("?",)
+    busy = os.getloadavg()[0]
+    return (
+        f"{read_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()},"
+        f" Python {platform.python_version()}, Postgres {postgres.split()[0]}, load average {busy:.1f} before"
+    )
+
+
+def read_processor() -> str:
+    """The processor's name, where the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return "unknown processor"
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "Model")))
+    return next(names, "unknown processor")
+
+
+def write_page(figures: Sequence[Figure], machine: str) -> str:
+    """The table as Markdown."""
+    rows = [
+        f"| {one.what.strip()} | {one.measured} | {one.bar} | {'yes' if one.is_met else '**no**'} |"
+        for one in figures
+    ]
+    return "\n".join(
+        (f"{machine}.", "", "| what | measured | bar | met |", "| --- | --- | --- | --- |", *rows, "")
+    )
 
 
 if __name__ == "__main__":
