@@ -64,8 +64,6 @@ def list_lines(alert: Fall) -> Iterator[str]:
             yield f"  {tell_moment(one.get('at'))}  {kind} {one.get('name')}"
     elif changes is not None:
         yield "no release, and no version, judge or model of this scorer, was first seen within a day of it"
-    if (hold := told.get("hold")) is not None:
-        yield f"the verdict is held: {hold}"
     recovery = told.get("recovery")
     if isinstance(recovery, dict):
         yield (
