@@ -39,7 +39,7 @@ def test_there_is_something_to_run():
 
 
 def test_the_terminal_is_prepared_before_the_first_command_of_ours():
-    (first, *_) = (place.start() for place in re.finditer(r"^ragsonde ", README, re.MULTILINE))
+    first = min(README.index("`ragsonde "), README.index(f"\nragsonde {COMMANDS[0]}"))
     assert README.index("`. .venv/bin/activate`") < first
     assert ".venv/bin/ragsonde" not in README
 
