@@ -51,7 +51,8 @@ format: $(VENV)/.dev  ## format the code
 	@$(BIN)/ruff check --fix --quiet .
 
 format-check: $(VENV)/.dev
-	@$(BIN)/ruff format --check --quiet . || { echo "not formatted: run 'make format'" >&2; exit 1; }
+	@$(BIN)/ruff format --check --quiet . || { \
+		$(BIN)/ruff format --check . >&2; echo "not formatted: run 'make format'" >&2; exit 1; }
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet .

@@ -23,10 +23,10 @@ def find_blocks(language):
 
 
 COMMANDS = [
-    line.split("#")[0].removeprefix(".venv/bin/ragsonde ").strip()
+    line.split("#")[0].removeprefix("ragsonde ").strip()
     for block in find_blocks("sh")
     for line in block.splitlines()
-    if line.startswith(".venv/bin/ragsonde ")
+    if line.startswith("ragsonde ")
 ]
 OF_A_RUNNING_STACK = [command for command in COMMANDS if command.split()[0] in {"why", "doctor"}]
 OF_FILES = [command for command in COMMANDS if command not in OF_A_RUNNING_STACK]
@@ -36,6 +36,12 @@ def test_there_is_something_to_run():
     assert len(OF_FILES) >= 3
     assert len(OF_A_RUNNING_STACK) == 2
     assert len(find_blocks("python")) == 1
+
+
+def test_the_terminal_is_prepared_before_the_first_command_of_ours():
+    first = min(README.index("`ragsonde "), README.index(f"\nragsonde {COMMANDS[0]}"))
+    assert README.index("`. .venv/bin/activate`") < first
+    assert ".venv/bin/ragsonde" not in README
 
 
 @pytest.mark.parametrize("command", OF_FILES)

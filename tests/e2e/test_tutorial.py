@@ -6,7 +6,7 @@ import urllib.request
 
 import pytest
 
-from services.tutorial import PAGE, find_missing, list_blocks, make_clone, run_block
+from services.tutorial import ACTIVATE, PAGE, find_missing, list_blocks, make_clone, run_block
 from services.up_stack import Stack
 from services.waiting import wait_for
 
@@ -29,8 +29,8 @@ def test_the_way_from_the_first_start_to_the_alert(tmp_path_factory):
             printed = run_block(block, folder, places=places)
             assert find_missing(block, printed, without_digits=without_digits) == [], printed
 
-    (start,) = list_blocks("Start it")
-    assert start.commands == "make run\n"
+    start, activate = list_blocks("Start it")
+    assert (start.commands, activate.commands) == ("make run\n", ACTIVATE)
     banner = [line for line in read_shown("Start it") if line.startswith("DEMO")]
     assert banner[0] in stack.read_log()
 

@@ -12,7 +12,11 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
-INSTALL = ".venv/bin/python -m pip install ./first-hit\n"
+WRITTEN = Path("ragsonde-tutorial")
+"""Where the reader's own files go."""
+ACTIVATE = ". .venv/bin/activate\n"
+"""Given once in a terminal; each block runs in a shell of its own, which has to be told anew."""
+INSTALL = "python -m pip install ./ragsonde-tutorial/first-hit\n"
 """The one command that needs a package registry; `install_first_hit` stands in for it."""
 _BLOCK = re.compile(r"```sh\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 _CHANGING = (
@@ -46,6 +50,7 @@ def make_clone(folder: Path) -> None:
         program = programs / name
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}"{command} "$@"\n')
         program.chmod(0o755)
+    (programs / "activate").write_text(f'PATH="{programs}:$PATH"\n')
     (folder / "tests").symlink_to(ROOT / "tests")
 
 
@@ -61,7 +66,7 @@ def run_block(block: Block, folder: Path, *, places: dict[str, str] | None = Non
     environment["PYTHONPATH"] = f"{folder / 'installed'}:{environment.get('PYTHONPATH', '')}"
     environment["COLUMNS"] = "200"
     ended = subprocess.run(
-        ["sh", "-e", "-c", commands],
+        ["sh", "-e", "-c", ACTIVATE + commands],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -75,10 +80,11 @@ def run_block(block: Block, folder: Path, *, places: dict[str, str] | None = Non
 
 def install_first_hit(folder: Path) -> None:
     """What pip makes of the package: its module, and metadata with its entry points."""
-    project = tomllib.loads((folder / "first-hit" / "pyproject.toml").read_text())["project"]
+    package = folder / WRITTEN / "first-hit"
+    project = tomllib.loads((package / "pyproject.toml").read_text())["project"]
     metadata = folder / "installed" / f"first_hit-{project['version']}.dist-info"
     metadata.mkdir(parents=True)
-    (metadata.parent / "first_hit.py").write_text((folder / "first-hit" / "first_hit.py").read_text())
+    (metadata.parent / "first_hit.py").write_text((package / "first_hit.py").read_text())
     names = f"Name: {project['name']}\nVersion: {project['version']}\n"
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\n{names}")
     lines = [
