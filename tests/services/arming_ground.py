@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from builders.rag_messages import make_messages
 from fakes.broker import ListBroker
-from ragsonde.bootstrap import build_worker
+from ragsonde.bootstrap.worker import build_worker
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
 from ragsonde.monitor.backfill_jobs import BackfillChores

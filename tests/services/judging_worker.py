@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from ragsonde.bootstrap import build_worker
+from ragsonde.bootstrap.worker import build_worker
 from ragsonde.pipeline.evaluate_trace import evaluate, ingest
 from ragsonde.settings import Settings
 from ragsonde.storage.sweeping import take_due

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import text
 
 from fakes.evaluations import make_trace, plan_free
-from ragsonde.bootstrap import SystemClock
+from ragsonde.bootstrap.clock import SystemClock
 from ragsonde.storage.engine import build_engine
 from ragsonde.storage.trace_store import PostgresTraceStore
 

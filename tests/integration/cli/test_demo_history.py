@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from fakes.evaluations import make_trace, plan_free
-from ragsonde.bootstrap import SystemClock
+from ragsonde.bootstrap.clock import SystemClock
 from ragsonde.cli import demo_history
 from ragsonde.cli.demo_history import load_history
 from ragsonde.cli.demo_traffic import count_stored

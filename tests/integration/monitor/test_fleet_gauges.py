@@ -17,7 +17,7 @@ from sqlalchemy import make_url
 from fakes.broker import ListBroker
 from fakes.clock import FakeClock
 from fakes.evaluations import PAID, PAID_PRINT, make_trace, plan_free, plan_paid
-from ragsonde.bootstrap import SystemClock
+from ragsonde.bootstrap.clock import SystemClock
 from ragsonde.exposition import snapshot
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.health import Health

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from fakes.broker import ListBroker
 from fakes.traces import make_trace
-from ragsonde.bootstrap import SystemClock
+from ragsonde.bootstrap.clock import SystemClock
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES
 from ragsonde.monitor.chores import Chores, MonitorOptions

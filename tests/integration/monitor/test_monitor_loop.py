@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as read_plain
 
-from ragsonde.bootstrap import SystemClock
+from ragsonde.bootstrap.clock import SystemClock
 from ragsonde.exposition.birth import KnownLabels
 from ragsonde.exposition.registry import Series
 from ragsonde.exposition.series import MONITOR_SERIES

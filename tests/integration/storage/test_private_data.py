@@ -20,7 +20,7 @@ from builders.spans import TRACE_ID, write_export
 from fakes.clock import NOON
 from mock_llm.outcomes import Outcome
 from mock_llm.server import MockLlm
-from ragsonde.bootstrap import build_worker
+from ragsonde.bootstrap.worker import build_worker
 from ragsonde.cli.main import run
 from ragsonde.event_log import build_formatter
 from ragsonde.intake.trace_consumer import INGEST_FILE

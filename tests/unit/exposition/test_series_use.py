@@ -23,7 +23,7 @@ OF_THE_REGISTRY = {"SERIES_DROPPED": Kind.COUNTER, "IN_FLIGHT": Kind.GAUGE}
 """What the registry itself counts, by the families it holds."""
 PLACES = {
     "exposition/sink.py": series.WORKER_SERIES,
-    "bootstrap.py": series.WORKER_SERIES,
+    **{f"bootstrap/{name}.py": series.WORKER_SERIES for name in ("series", "sinks", "worker")},
     "private_data.py": series.WORKER_SERIES,
     "cli/receiver.py": series.RECEIVER_SERIES,
     "cli/monitor.py": series.MONITOR_SERIES,

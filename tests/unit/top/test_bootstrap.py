@@ -4,7 +4,8 @@ import json
 import re
 
 from builders.envelopes import wrap_json
-from ragsonde.bootstrap import build_database_listener, build_worker, build_worker_series
+from ragsonde.bootstrap.series import build_worker_series
+from ragsonde.bootstrap.worker import build_database_listener, build_worker
 from ragsonde.decoding.limits import DecodingLimits
 from ragsonde.decoding.table import decode
 from ragsonde.exposition.registry import Series

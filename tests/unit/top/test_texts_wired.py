@@ -3,7 +3,7 @@
 import pytest
 
 from fakes.evaluations import make_trace
-from ragsonde.bootstrap import build_worker
+from ragsonde.bootstrap.worker import build_worker
 from ragsonde.redaction.wordless import WordlessJudge
 from ragsonde.scoring.outcomes import needed_aspects
 from ragsonde.settings import read_settings

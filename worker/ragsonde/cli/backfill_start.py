@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ragsonde.api.backfills import foresee, narrow, start_backfill
-from ragsonde.bootstrap import build_assignments
+from ragsonde.bootstrap.assignments import build_assignments
 from ragsonde.cli.meant_evaluations import refuse_unknown
 from ragsonde.cli.terminal import count_traces, track
 from ragsonde.judging.table import build_judges

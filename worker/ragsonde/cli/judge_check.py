@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragsonde.bootstrap import build_assignments
+from ragsonde.bootstrap.assignments import build_assignments
 from ragsonde.judging.table import build_judges
 from ragsonde.plugins.formulas import load_formulas
 from ragsonde.plugins.judges import load_judge_kinds

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from pydantic import Field
 
-from ragsonde.bootstrap import SystemClock
+from ragsonde.bootstrap.clock import SystemClock
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption

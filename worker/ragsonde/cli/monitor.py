@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from sqlalchemy import text
 
-from ragsonde.bootstrap import SystemClock, build_assignments
+from ragsonde.bootstrap.assignments import build_assignments
+from ragsonde.bootstrap.clock import SystemClock
 from ragsonde.cli.alert_sinks import build_alert_sinks
 from ragsonde.cli.broker_connection import open_publisher
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption

@@ -17,7 +17,7 @@ from celery import signals
 from celery.apps import worker as celery_worker_program
 from celery.exceptions import SecurityWarning
 
-from ragsonde.bootstrap import build_worker
+from ragsonde.bootstrap.worker import build_worker
 from ragsonde.cli.connection_options import BrokerUrlOption, DatabaseUrlOption, DataDirOption
 from ragsonde.cli.connections import find_connections
 from ragsonde.cli.options import ConfigOption
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from celery import Celery
 
-    from ragsonde.bootstrap import WorkerParts
+    from ragsonde.bootstrap.worker import WorkerParts
     from ragsonde.cli.connections import Connections
     from ragsonde.settings import Settings
 

@@ -1,0 +1,1 @@
+"""The top: what a process is made of, wired."""
