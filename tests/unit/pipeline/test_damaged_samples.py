@@ -68,7 +68,8 @@ def damaged(draw):
         try:
             for key in place[:-1]:
                 target = target[key]
-            target[place[-1]] = draw(ODD)
+            # a copy: a later place may lie in it
+            target[place[-1]] = copy.deepcopy(draw(ODD))
         except (TypeError, LookupError):
             continue
     return json.dumps(value).encode()
