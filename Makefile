@@ -120,7 +120,7 @@ chaos: $(VENV)/.dev  ## kills, restarts, cut networks and a long load; ends with
 lock: | $(BIN)/python  ## pin all dependencies with hashes again
 	@$(PIP) install 'uv>=0.8,<1'
 	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--no-emit-index-url --extra embedded pyproject.toml -o requirements/run.lock --quiet
+		--no-emit-index-url --extra embedded --extra otlp pyproject.toml -o requirements/run.lock --quiet
 	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --all-extras -c requirements/run.lock pyproject.toml -o requirements/dev.lock --quiet
 

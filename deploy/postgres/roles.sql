@@ -9,6 +9,7 @@
 -- ragsonde_migrate  becomes the owner: `ragsonde migrate`, and people's commands
 -- ragsonde_monitor  becomes the owner: the monitor detaches and drops partitions, which only an owner may
 -- ragsonde_worker   reads and writes rows of the tables that a worker needs, and makes partitions by a function
+-- ragsonde_reader   reads what `compare`, `alerts list`, `report` and `ledger` ask, for gates and jobs
 -- grafana           reads what the dashboards ask, and no question, context or answer
 -- The receiver has no connection to Postgres.
 
@@ -18,7 +19,9 @@ DO $$
 DECLARE
     wanted text;
 BEGIN
-    FOREACH wanted IN ARRAY ARRAY['ragsonde_migrate', 'ragsonde_monitor', 'ragsonde_worker', 'grafana'] LOOP
+    FOREACH wanted IN ARRAY ARRAY[
+        'ragsonde_migrate', 'ragsonde_monitor', 'ragsonde_worker', 'ragsonde_reader', 'grafana'
+    ] LOOP
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted) THEN
             EXECUTE format('CREATE ROLE %I LOGIN', wanted);
         END IF;
@@ -36,22 +39,33 @@ DECLARE
     wanted text;
 BEGIN
     EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
-    FOREACH wanted IN ARRAY ARRAY['ragsonde_migrate', 'ragsonde_monitor', 'ragsonde_worker', 'grafana'] LOOP
+    FOREACH wanted IN ARRAY ARRAY[
+        'ragsonde_migrate', 'ragsonde_monitor', 'ragsonde_worker', 'ragsonde_reader', 'grafana'
+    ] LOOP
         EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), wanted);
     END LOOP;
     -- what they make belongs to the owner, whoever of the two made it
     FOREACH wanted IN ARRAY ARRAY['ragsonde_migrate', 'ragsonde_monitor'] LOOP
         EXECUTE format('ALTER ROLE %I IN DATABASE %I SET role = ragsonde_owner', wanted, current_database());
     END LOOP;
+    -- what our programs set at the start of each connection, for those that a pooler opens by itself
+    FOREACH wanted IN ARRAY ARRAY['ragsonde_monitor', 'ragsonde_worker', 'ragsonde_reader'] LOOP
+        EXECUTE format(
+            'ALTER ROLE %I IN DATABASE %I SET statement_timeout = ''30s''', wanted, current_database());
+        EXECUTE format('ALTER ROLE %I IN DATABASE %I SET lock_timeout = ''10s''', wanted, current_database());
+        EXECUTE format('ALTER ROLE %I IN DATABASE %I SET timezone = ''UTC''', wanted, current_database());
+    END LOOP;
     EXECUTE format('ALTER ROLE grafana IN DATABASE %I SET statement_timeout = ''15s''', current_database());
-    EXECUTE format(
-        'ALTER ROLE grafana IN DATABASE %I SET default_transaction_read_only = on', current_database());
+    FOREACH wanted IN ARRAY ARRAY['ragsonde_reader', 'grafana'] LOOP
+        EXECUTE format('ALTER ROLE %I IN DATABASE %I SET default_transaction_read_only = on',
+            wanted, current_database());
+    END LOOP;
 END
 $$;
 
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
 GRANT USAGE, CREATE ON SCHEMA public TO ragsonde_owner;
-GRANT USAGE ON SCHEMA public TO ragsonde_migrate, ragsonde_monitor, ragsonde_worker, grafana;
+GRANT USAGE ON SCHEMA public TO ragsonde_migrate, ragsonde_monitor, ragsonde_worker, ragsonde_reader, grafana;
 
 -- Tables that somebody else made, before this file was run. Partitions have owners of their own.
 DO $$
@@ -108,7 +122,7 @@ DO $$
 DECLARE
     given record;
 BEGIN
-    REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, ragsonde_worker, grafana;
+    REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, ragsonde_worker, ragsonde_reader, grafana;
     FOR given IN SELECT * FROM (VALUES
         ('ragsonde_worker', 'SELECT', 'alembic_version'),
         ('ragsonde_worker', 'SELECT, INSERT, UPDATE, DELETE', 'trace'),
@@ -135,6 +149,28 @@ BEGIN
         ('ragsonde_worker', 'SELECT', 'sample_rate'),
         ('ragsonde_worker', 'SELECT', 'label_budget'),
         ('ragsonde_worker', 'SELECT, INSERT, UPDATE', 'user_key'),
+        ('ragsonde_reader', 'SELECT', 'alembic_version'),
+        ('ragsonde_reader',
+         'SELECT (trace_id, app, record_key, revision, day, admitted_at, occurred_at, environment, release, '
+         'variant, tags, extraction, evaluations_born)',
+         'trace'),
+        ('ragsonde_reader', 'SELECT', 'evaluation'),
+        ('ragsonde_reader', 'SELECT', 'assessment'),
+        ('ragsonde_reader', 'SELECT', 'score'),
+        ('ragsonde_reader', 'SELECT', 'current_score'),
+        ('ragsonde_reader', 'SELECT', 'scorer_version'),
+        ('ragsonde_reader', 'SELECT', 'score_stream'),
+        ('ragsonde_reader', 'SELECT', 'judge_epoch'),
+        ('ragsonde_reader', 'SELECT', 'alert'),
+        ('ragsonde_reader', 'SELECT', 'backfill_item'),
+        ('ragsonde_reader', 'SELECT (id, created_at)', 'backfill'),
+        ('ragsonde_reader', 'SELECT (reason, parked_at, replayed_at, dropped_at)', 'parked_message'),
+        ('ragsonde_reader',
+         'SELECT (check_id, judge, fingerprint, answered_fingerprint, day, judged_at, is_reference, scores, '
+         'cause, calls, tokens_in, tokens_out, cost_usd)',
+         'check_result'),
+        -- `report` reads format and tags of these traces out of the column that holds their texts too
+        ('ragsonde_reader', 'SELECT (id, app, trace_id, chosen_at, is_active, trace)', 'check_set'),
         ('grafana', 'SELECT', 'current_score'),
         ('grafana', 'SELECT', 'score'),
         ('grafana', 'SELECT (trace_id, app, record_key, revision, day, occurred_at, environment, release)', 'trace'),

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 RUN_LOCK = "requirements/run.lock"
 LOCKS = (RUN_LOCK, "requirements/dev.lock")
-RUN_EXTRAS = ("embedded",)
-IMPORTED_EXTRAS = (*RUN_EXTRAS, "otlp")
+RUN_EXTRAS = ("embedded", "otlp")
 OWN = frozenset({"ragsonde", "ragsonde_schemas"})
 
 COME_WITH = {
@@ -126,9 +125,7 @@ def _list_declared(project: Mapping[str, Any], extras: Iterable[str]) -> list[Re
 
 
 def _check_imports(project: Mapping[str, Any]) -> list[str]:
-    declared = {canonicalize_name(one.name) for one in _list_declared(project, IMPORTED_EXTRAS)} | set(
-        COME_WITH
-    )
+    declared = {canonicalize_name(one.name) for one in _list_declared(project, RUN_EXTRAS)} | set(COME_WITH)
     owners = packages_distributions()
     problems = []
     for source in sorted(

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 PROJECT = "ragsonde"
+KEPT_EXTRAS = frozenset({"otlp"})
+"""What an image has beside what ragsonde always needs: the score sink `otlp`."""
 
 
-def find_reached(name: str) -> set[str]:
-    """The canonical names of what a distribution needs here without extras of its own, itself included."""
+def find_reached(name: str, *, extras: frozenset[str] = frozenset()) -> set[str]:
+    """The canonical names of what a distribution needs here with these of its extras, itself included."""
     reached: set[str] = set()
     looked_at: set[tuple[str, frozenset[str]]] = set()
-    waiting = [(canonicalize_name(name), frozenset[str]())]
+    waiting = [(canonicalize_name(name), extras)]
     while waiting:
         one = waiting.pop()
         if one in looked_at:
@@ -49,8 +51,8 @@ def _list_needed(name: str, extras: Iterable[str]) -> list[tuple[str, frozenset[
 
 
 def find_needless(installed: Iterable[str], *, project: str = PROJECT) -> list[str]:
-    """The names among those installed that the project does not lead to."""
-    return sorted({canonicalize_name(name) for name in installed} - find_reached(project))
+    """The names among those installed that the project does not lead to, by the extras of an image."""
+    return sorted({canonicalize_name(name) for name in installed} - find_reached(project, extras=KEPT_EXTRAS))
 
 
 def main(pip: Sequence[str]) -> int:

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FILE = Path(__file__).parents[2] / "deploy" / "postgres" / "roles.sql"
-ROLES = ("ragsonde_migrate", "ragsonde_monitor", "ragsonde_worker", "grafana", "ragsonde_owner")
+ROLES = (
+    "ragsonde_migrate",
+    "ragsonde_monitor",
+    "ragsonde_worker",
+    "ragsonde_reader",
+    "grafana",
+    "ragsonde_owner",
+)
 _PASSWORD = "of-a-test"  # for servers that ask for one
 
 

@@ -1,7 +1,9 @@
 """deploy/rabbitmq in a real broker: imported first, then declared again by ragsonde itself."""
 
 import json
+import re
 import runpy
+import shlex
 import uuid
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -125,6 +127,32 @@ def test_a_producer_may_publish_traces_and_nothing_else(imported):
             producer.publish("{}", routing_key="ragsonde.work")
     with Connection(imported.url("producer")) as connection, pytest.raises(AccessRefused):
         connection.channel().basic_get("ragsonde.traces")
+
+
+@pytest.fixture
+def otlp_spans(imported):
+    """A queue of the collector's exporter, which only the default exchange leads to."""
+    rights = (".*", ".*", ".*")
+    rabbitmqctl("set_permissions", "-p", imported.vhost, imported.users["ragsonde"], *rights)
+    with Connection(imported.url("ragsonde")) as connection:
+        connection.channel().queue_declare("otlp_spans", durable=True, auto_delete=False)
+    return "otlp_spans"
+
+
+def publish_by_the_default_exchange(imported, queue):
+    with Connection(imported.url("producer"), transport_options={"confirm_publish": True}) as connection:
+        Producer(connection, auto_declare=False).publish(b"{}", routing_key=queue)
+
+
+def test_with_the_right_that_the_page_gives_a_producer_reaches_a_queue_of_its_own(imported, otlp_spans):
+    with pytest.raises(AccessRefused):
+        publish_by_the_default_exchange(imported, otlp_spans)
+    page = (FOLDER.parents[1] / "docs" / "how-to" / "send-from-otel-collector.md").read_text()
+    (rights,) = re.findall(r"`rabbitmqctl set_permissions -p ragsonde producer ([^`]+)`", page)
+    rabbitmqctl("set_permissions", "-p", imported.vhost, imported.users["producer"], *shlex.split(rights))
+    publish_by_the_default_exchange(imported, otlp_spans)
+    lengths = imported.ask("list_queues", "name", "messages")
+    assert {"name": otlp_spans, "messages": 1} in lengths
 
 
 def test_without_a_password_nobody_logs_in(imported):

@@ -1,5 +1,6 @@
 """deploy/compose: its form, its closedness, and that everything that it names is there."""
 
+import inspect
 import re
 import stat
 import subprocess
@@ -21,6 +22,7 @@ from ragsonde.cli.main import COMMANDS
 from ragsonde.monitor.loop import GRACE_SECONDS as MONITOR_GRACE_SECONDS
 from ragsonde.receiver.http_server import GRACE_SECONDS as RECEIVER_GRACE_SECONDS
 from ragsonde.settings import read_settings
+from ragsonde.storage.engine import SPARE_CONNECTIONS, build_engine
 
 FOLDER = DEPLOY / "compose"
 COMPOSITION = read_composition()
@@ -221,3 +223,25 @@ def test_grafana_is_that_of_its_own_composition():
 
 def test_nothing_of_the_secrets_is_committed():
     assert Path(FOLDER / ".gitignore").read_text().splitlines()[-1] == "secrets/"
+
+
+def test_postgres_lets_in_as_many_as_the_processes_open():
+    text = (FOLDER / "compose.yaml").read_text()
+    told = re.search(r"# (\d+) for each worker and (\d+) for the monitor", text)
+    kept = inspect.signature(build_engine).parameters["pool_size"].default
+    assert int(told[1]) == kept + SPARE_CONNECTIONS
+    (limit,) = re.findall(r"-cmax_connections=(\d+)", text)
+    workers = SERVICES["worker"]["deploy"]["replicas"]
+    assert int(limit) > workers * int(told[1]) + int(told[2])
+    scaling = " ".join((DEPLOY.parent / "docs" / "scaling.md").read_text().split())
+    assert (
+        f"up to {told[1]} a worker process ({kept} and {SPARE_CONNECTIONS} spare) and {told[2]} a monitor"
+        in scaling
+    )
+
+
+def test_the_page_names_the_engine_that_knows_its_keys():
+    used = [name for name in SERVICES if "start_interval" in SERVICES[name].get("healthcheck", {})]
+    page = (DEPLOY.parent / "docs" / "how-to" / "run-with-compose.md").read_text()
+    assert used
+    assert "Docker Engine 25 or newer" in page

@@ -30,11 +30,12 @@ def select(steps, word):
 
 
 def test_its_python_is_a_minor_version_that_the_project_allows():
-    ((name, version),) = [one.split("=") for one in select(STEPS[: STAGES[0]], "ARG")]
-    assert name == "PYTHON"
+    (name, version), base = [one.split("=") for one in select(STEPS[: STAGES[0]], "ARG")]
+    assert (name, base) == ("PYTHON", ["BASE", "python:${PYTHON}-slim"])
     assert re.fullmatch(r"3\.\d+", version)
     assert version in SpecifierSet(PROJECT["project"]["requires-python"])
-    assert select(STEPS, "FROM") == ["python:${PYTHON}-slim AS build", "python:${PYTHON}-slim"]
+    # both stages: the environment of the first leads to the interpreter of the second
+    assert select(STEPS, "FROM") == ["${BASE} AS build", "${BASE}"]
 
 
 def test_all_that_is_installed_from_elsewhere_is_checked_by_hashes():
@@ -149,4 +150,51 @@ def test_an_image_has_no_servers_and_all_that_a_worker_needs():
     )
     # litellm needs packaging, too
     assert needless == embedded - {"packaging"}
+    assert PRUNE["find_needless"](["opentelemetry-proto", "protobuf"]) == []
     assert "psutil" in PRUNE["find_needless"](["psutil"])
+
+
+def test_every_extra_of_the_lock_is_an_extra_of_make_lock_and_of_the_audit():
+    makefile = (ROOT / "Makefile").read_text()
+    (command,) = re.findall(r"uv pip compile[^@]*?-o requirements/run\.lock", makefile)
+    audit = (DEPLOY / "tools" / "audit.py").read_text()
+    (named,) = re.findall(r"^RUN_EXTRAS = \((.*)\)$", audit, re.MULTILINE)
+    assert re.findall(r"--extra (\w+)", command) == re.findall(r'"(\w+)"', named) == ["embedded", "otlp"]
+    assert PRUNE["KEPT_EXTRAS"] == {"otlp"}
+    locked = (ROOT / "requirements" / "run.lock").read_text()
+    for extra in ("embedded", "otlp"):
+        for required in map(Requirement, PROJECT["project"]["optional-dependencies"][extra]):
+            assert re.search(rf"^{required.name}==", locked, re.MULTILINE)
+
+
+PLUGINS = (DEPLOY / "plugins" / "Dockerfile").read_text()
+
+
+def test_packages_of_others_are_put_on_top_without_a_download_and_without_rights_that_stay():
+    steps = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", PLUGINS, flags=re.MULTILINE)).splitlines()
+    assert [step.split()[0] for step in steps] == ["ARG", "FROM", "USER", "RUN", "USER"]
+    assert steps[0] == f"ARG RAGSONDE=ragsonde:{PROJECT['project']['version']}"
+    assert steps[-1] == "USER 10001:10001"
+    assert {"--no-index", "--no-cache-dir"} <= set(steps[3].split())
+    assert "--python /opt/ragsonde/bin/python" in steps[3]
+    # the environment has none: that of the base image works on it
+    assert "/usr/local/bin/python -m pip" in steps[3]
+    assert "--without-pip" in TEXT
+
+
+def test_the_page_builds_it_from_the_folder_that_it_reads():
+    page = (ROOT / "docs" / "how-to" / "add-a-scorer-or-judge.md").read_text()
+    (wheels,) = re.findall(r"pip wheel --no-deps --wheel-dir (\S+)", page)
+    (context,) = re.findall(r"docker build -f deploy/plugins/Dockerfile [^`]*? -t \S+ (\S+)\n", page)
+    assert f"{context}/{re.search(r'source=([^,]+)', PLUGINS)[1]}" == wheels
+    assert set(re.findall(r"--build-arg (\w+)=", page)) <= set(
+        re.findall(r"^ARG (\w+)", PLUGINS, re.MULTILINE)
+    )
+
+
+def test_the_base_can_be_pinned_as_the_page_shows():
+    page = (ROOT / "docs" / "how-to" / "run-with-compose.md").read_text()
+    (name, shown) = re.search(r"--build-arg (\w+)=(\S+)@sha256:", page).groups()
+    assert name == "BASE"
+    assert shown == f"python:{re.search(r'ARG PYTHON=(.+)', TEXT)[1]}-slim"
+    assert "`python:3.13-slim` in the Dockerfile" in page

@@ -37,7 +37,12 @@ PORTS = {
     "monitor": SETTINGS.ports.monitor,
     "receiver": SETTINGS.ports.receiver,
 }
-OVERLAYS = ("overlays/staging", "overlays/production", "migrate")
+NAMED = ("staging", "production")
+OVERLAYS = (
+    *(f"overlays/{name}" for name in NAMED),
+    "migrate",
+    *(f"overlays/{name}/migrate" for name in NAMED),
+)
 MOUNT = "/run/secrets/ragsonde/"
 
 

@@ -18,21 +18,27 @@ from ragsonde.regression.fall_bounds import SMALLEST_DROP
 from ragsonde.regression.release_comparison import ALPHA, Verdict
 from ragsonde.regression.release_gate import MOST_FAILED_APART
 
-PAGE = (Path(__file__).parents[3] / "docs" / "how-to" / "canary-rollouts.md").read_text()
+ROOT = Path(__file__).parents[3]
+PAGE = (ROOT / "docs" / "how-to" / "canary-rollouts.md").read_text()
 WORKFLOW, TEMPLATE, ROLLOUT = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
 STEP = WORKFLOW["jobs"]["gate"]["steps"][-1]
 METRIC = TEMPLATE["spec"]["metrics"][0]
 JOB = METRIC["provider"]["job"]["spec"]
 CONTAINER = JOB["template"]["spec"]["containers"][0]
 SHELL_LINES = [
-    line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()
+    line
+    for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    for line in block.splitlines()
+    if line.startswith("ragsonde ")
 ]
 
 
 def list_commands():
     """The words of every command of the page, as a shell or Argo makes them."""
     in_text = [" ".join(one.split()) for one in re.findall(r"`(ragsonde compare --[^`]+)`", PAGE)]
-    in_step = STEP["run"].replace("$NEW", "2.4").replace("$OLD", "2.3").strip()
+    ran = " ".join(STEP["run"].replace("\\\n", " ").split())
+    in_step = re.sub(rf"^docker run .* {re.escape(CONTAINER['image'])} ", "ragsonde ", ran)
+    in_step = in_step.replace("$NEW", "2.4").replace("$OLD", "2.3")
     argo = [one.replace("{{args.new}}", "2.4").replace("{{args.old}}", "2.3") for one in CONTAINER["args"]]
     return [
         *(shlex.split(line) for line in (*SHELL_LINES, *in_text, in_step)),
@@ -76,7 +82,9 @@ def test_what_the_template_takes_is_what_the_rollout_gives():
 
 def test_what_comes_from_outside_reaches_the_shell_by_variables_alone():
     assert "${{" not in STEP["run"]
-    assert set(re.findall(r"\$(\w+)", STEP["run"])) == {"NEW", "OLD"}
+    assert set(re.findall(r"\$(\w+)", STEP["run"])) == {"NEW", "OLD", "PWD"}
+    (passed_on,) = re.findall(r"--env (\w+) ", STEP["run"])
+    assert passed_on in STEP["env"]
 
 
 def test_its_exit_codes_are_those_of_the_command():
@@ -100,3 +108,23 @@ def test_its_exit_codes_are_those_of_the_command():
 )
 def test_its_numbers_are_those_of_the_code(told):
     assert told in " ".join(PAGE.split())
+
+
+def test_both_run_the_image_of_the_deployment_as_a_role_that_only_reads():
+    overlays = ROOT / "deploy" / "kubernetes" / "overlays"
+    told = yaml.safe_load((overlays / "production" / "image" / "kustomization.yaml").read_text())
+    (image,) = told["images"]
+    assert CONTAINER["image"] == f"{image['newName']}:{image['newTag']}"
+    assert f" {CONTAINER['image']} " in STEP["run"]
+    (env,) = CONTAINER["env"]
+    secret = env["valueFrom"]["secretKeyRef"]
+    made = re.search(r"create secret generic (\S+) \\\n\s+--from-literal=(\w+)=\"(\S+?)://(\w+):", PAGE)
+    assert (made[1], made[2], made[4]) == (secret["name"], secret["key"], "ragsonde_reader")
+    assert env["name"] in STEP["env"]
+
+
+def test_settings_lie_where_the_image_looks_for_them():
+    (target,) = re.findall(r'--volume "\$PWD/ragsonde.yaml:(\S+):ro"', STEP["run"])
+    (folder,) = re.findall(r"^WORKDIR (/etc\S+)$", (ROOT / "deploy" / "Dockerfile").read_text(), re.MULTILINE)
+    assert target == f"{folder}/ragsonde.yaml"
+    assert STEP["run"].startswith("docker run --rm --env RAGSONDE_DATABASE_URL ")

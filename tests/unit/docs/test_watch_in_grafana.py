@@ -47,3 +47,9 @@ def test_its_command_is_a_target():
     (arguments,) = re.findall(r"^make dashboards ARGS='(.*)'$", PAGE, re.MULTILINE)
     assert not arguments.startswith("-"), "without a folder it would write what is committed"
     assert "dashboards: $(VENV)/.dev" in MAKEFILE
+
+
+def test_the_role_is_made_by_hand_only_where_the_file_did_not_make_it():
+    before, _, _ = PAGE.partition("CREATE ROLE grafana")
+    assert "`deploy/postgres/roles.sql` makes it" in " ".join(before.split())
+    assert "'grafana'" in (FOLDER.parent / "postgres" / "roles.sql").read_text()
