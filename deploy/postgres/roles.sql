@@ -169,8 +169,7 @@ BEGIN
          'SELECT (check_id, judge, fingerprint, answered_fingerprint, day, judged_at, is_reference, scores, '
          'cause, calls, tokens_in, tokens_out, cost_usd)',
          'check_result'),
-        -- `report` reads format and tags of these traces out of the column that holds their texts too
-        ('ragsonde_reader', 'SELECT (id, app, trace_id, chosen_at, is_active, trace)', 'check_set'),
+        ('ragsonde_reader', 'SELECT (id, app, is_active)', 'check_set'),
         ('grafana', 'SELECT', 'current_score'),
         ('grafana', 'SELECT', 'score'),
         ('grafana', 'SELECT (trace_id, app, record_key, revision, day, occurred_at, environment, release)', 'trace'),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragsonde.pipeline.checking import measure_drift
 from ragsonde.reporting.report import AgreementLine, Change, JudgeCost
-from ragsonde.storage.check_traces import list_checks, read_check_scores
+from ragsonde.storage.check_traces import list_check_ids, read_check_scores
 from ragsonde.storage.costs import sum_costs
 from ragsonde.storage.judge_agreement import Agreement, JudgeName, count_agreement
 from ragsonde.storage.span_changes import read_new_models, read_new_versions
@@ -90,7 +90,7 @@ def list_drifts(engine: Engine, *, app: str | None) -> tuple[Drift, ...]:
     Raises:
         DatabaseLostError: Postgres is away.
     """
-    ids = {one.id for one in list_checks(engine, app=app)}
+    ids = list_check_ids(engine, app=app)
     if not ids:
         return ()
     return measure_drift(one for one in read_check_scores(engine, since=date.min) if one.check_id in ids)

@@ -227,6 +227,19 @@ def list_checks(engine: Engine, *, app: str | None = None) -> tuple[CheckTrace, 
     )
 
 
+def list_check_ids(engine: Engine, *, app: str | None = None) -> frozenset[int]:
+    """The numbers of the check set's traces, and nothing of what they say.
+
+    Raises:
+        DatabaseLostError: Postgres is away.
+    """
+    query = select(CheckTraceRow.id).where(CheckTraceRow.is_active)
+    if app is not None:
+        query = query.where(CheckTraceRow.app == app)
+    with translating_losses(), engine.connect() as connection:
+        return frozenset(connection.execute(query).scalars())
+
+
 def list_known_contents(engine: Engine, *, app: str) -> frozenset[str]:
     """Content hashes of an app's traces in the check set.
 
