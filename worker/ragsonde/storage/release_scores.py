@@ -41,8 +41,8 @@ SELECT s.scorer, s.judge, s.is_new, s.version, s.fingerprint, s.judge_epoch, s.b
     count(*) AS n
 FROM (
     SELECT DISTINCT ON ({record}, s.judge, s.scorer)
-        s.scorer, s.judge, j.is_new, s.version, coalesce(s.answered_fingerprint, s.fingerprint) AS fingerprint,
-        s.judge_epoch, j.block, j.tag, s.status,
+        s.scorer, s.judge, j.is_new, s.version, s.judge_epoch, j.block, j.tag, s.status,
+        coalesce(s.answered_fingerprint, s.fingerprint) AS fingerprint,
         CASE WHEN s.status = 'scored' THEN ceil(s.raw * 100 - 1e-9)::int END AS bin
     FROM side j
     JOIN evaluation e USING (trace_id, app, record_key, revision, day)
@@ -131,8 +131,8 @@ def read_release_scores(
 ) -> dict[tuple[str, str], Sides]:
     """What both scored, by scorer and judge; those under which neither has an outcome are left out.
 
-    Only what counts: newest revisions under the version that is shown, each once. Only live traces: what a backfill judged was
-    chosen later. Strata are the first of `tags` that a trace has.
+    Only what counts: newest revisions under the version that is shown, each once. Only live traces: what a
+    backfill judged was chosen later. Strata are the first of `tags` that a trace has.
 
     Args:
         engine: of this process.
