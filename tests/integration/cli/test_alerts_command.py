@@ -187,6 +187,18 @@ def test_verified_before_anything_is_closed_it_says_when_to_ask_again(ground, al
     assert told.endswith(f"ask again after {again:%Y-%m-%d %H:%M} UTC")
 
 
+def test_verify_refuses_a_beginning_before_the_fall(ground, alert, call):
+    fell = ground.list_alerts()[0]["since"]
+    before = fell - timedelta(days=3)
+    code, out, err = call("alerts", "verify", str(alert), "--since", before.isoformat())
+    told = " ".join(err.split())
+    assert (code, out) == (2, "")
+    assert f"the fall of alert {alert} began at {fell:%Y-%m-%d %H:%M} UTC" in told
+    assert told.endswith("expected a later time: that of the repair")
+    code, told = ask(call, "verify", str(alert), "--since", fell.isoformat())
+    assert (code, told["verdict"]) == (1, "not_yet")
+
+
 def test_verify_says_not_yet_then_too_few_then_recovered(ground, stream, alert, call):
     code, told = ask(call, "verify", str(alert), "--since", (block_at(ground.first + END - 60)).isoformat())
     assert (code, told["verdict"]) == (1, "not_yet")

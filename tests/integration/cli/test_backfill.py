@@ -13,10 +13,11 @@ from fakes.evaluations import FREE, FREE_PRINT, make_result, make_trace, plan_fr
 from ragsonde.cli import backfill_comparison, backfill_files
 from ragsonde.cli.backfill_start import read_assignments
 from ragsonde.cli.main import run
+from ragsonde.sampling import draw
 from ragsonde.settings import read_settings
 from ragsonde.storage import score_pairs
-from ragsonde.storage.backfills import create_backfill, list_backfills
-from ragsonde.storage.rescored import read_active_versions
+from ragsonde.storage.backfills import change_state, create_backfill, list_backfills
+from ragsonde.storage.rescored import activate_versions, read_active_versions
 from ragsonde_schemas.backfill import BackfillRequest, BackfillState
 from ragsonde_schemas.evaluation import EvaluationState, PlannedEvaluation
 from services.stores import PostgresStores
@@ -131,12 +132,17 @@ def test_started_paused_resumed_cancelled(command, stores):
     number = str(told["backfill"])
     (started,) = list_backfills(stores.engine)
     assert (started.foreseen, started.request.most_traces) == (5, 5)
-    assert started.request.sample == pytest.approx(5 / TRACES)
+    assert (
+        sum(draw(app="shop", trace_id=f"t-{number:02}") < started.request.sample for number in range(TRACES))
+        == 5
+    )
     for action, state in (("pause", "paused"), ("resume", "running"), ("cancel", "cancelled")):
         code, said = command(action, number)
         assert (code, f"backfill {number} is {state}" in said) == (0, True), said
-    code, said = command("resume", number)
-    assert (code, "is cancelled, so there is nothing to resume" in said) == (2, True)
+    for action in ("resume", "pause"):
+        for options in ((), ("--dry-run",)):
+            code, said = command(action, number, *options)
+            assert (code, f"is cancelled, so there is nothing to {action}" in said) == (2, True), said
     code, said = command("list")
     assert (code, "cancelled" in said) == (0, True)
     assert list_backfills(stores.engine)[0].state is BackfillState.CANCELLED
@@ -312,6 +318,39 @@ def test_reading_of_days_takes_more_time_than_a_statement_of_a_worker_may(stores
     assert score_pairs.list_fingerprints(stores.engine, FREE, since=day, until=day) == ("10min",)
     ((pair,),) = score_pairs.read_pairs(stores.engine, side, side, days=[day], limit=1)
     assert pair.trace_id == "10min"
+
+
+@pytest.mark.parametrize("action", ["pause", "resume", "cancel"])
+def test_what_is_done_is_changed_no_more(command, stores, action):
+    number = create_backfill(stores.engine, request(), foreseen=1, created_by=None, now=NOW)
+    change_state(stores.engine, number, BackfillState.DONE, now=NOW)
+    for options in ((), ("--dry-run",)):
+        code, said = command(action, str(number), *options)
+        assert (code, f"is done, so there is nothing to {action}" in said) == (2, True), said
+    assert list_backfills(stores.engine)[0].state is BackfillState.DONE
+
+
+def test_a_change_is_said_to_be_there_where_it_is(command, stores):
+    number = str(create_backfill(stores.engine, request(), foreseen=1, created_by=None, now=NOW))
+    for action, state in (("resume", "running"), ("pause", "paused"), ("cancel", "cancelled")):
+        told = command(action, number, "--dry-run")
+        assert (told[0], f"backfill {number} would be {state}" in told[1]) == (0, True), told
+        for _ in range(2):
+            told = command(action, number)
+            assert (told[0], f"backfill {number} is {state}" in told[1]) == (0, True), told
+
+
+def test_of_two_judges_the_scores_that_are_shown_are_compared(stores):
+    own = store_versions(stores)
+    day, side = NOW.date(), score_pairs.Side(FREE, own)
+
+    def read():
+        (pairs,) = score_pairs.read_pairs(stores.engine, side, side, days=[day], limit=TRACES)
+        return min(pair.new for pair in pairs)
+
+    assert read() == pytest.approx(0.1)
+    activate_versions(stores.engine, {"context_precision": "1"}, now=NOW)
+    assert read() == 0
 
 
 def test_a_version_is_shown_alone_after_both_were_compared(command, stores):

@@ -137,3 +137,25 @@ def test_what_cannot_be_done_is_said_in_a_line(call, words, expected):
     assert (code, out) == (2, "")
     assert expected in err
     assert len(err.splitlines()) == 1
+
+
+PINNED = ("--since", "7d", "--until", "1d", "--reason", "x")
+FLOOR = ("--scorer", "s", "--mean", ".5", "--reason", "x")
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        (("--app", "shpo"), "--app shpo: no such app; did you mean shop? (known: shop)"),
+        (
+            ("--app", "shop", "--environment", "prd"),
+            "--environment prd: no stream of this app has it; did you mean prod? (known: prod)",
+        ),
+    ],
+)
+@pytest.mark.parametrize("words", [("pin", *PINNED), ("pin", *PINNED, "--dry-run"), ("floor", *FLOOR)])
+@pytest.mark.usefixtures("stream")
+def test_a_place_that_nobody_knows_is_told_with_those_that_are_known(call, words, place, expected):
+    code, out, err = call(*words, *place)
+    assert (code, out) == (2, "")
+    assert expected in " ".join(err.split())

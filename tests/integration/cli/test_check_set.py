@@ -74,7 +74,7 @@ def test_a_set_is_chosen_topped_up_and_never_beyond_what_was_asked(command, own_
 
 def test_an_app_that_is_not_evaluated_is_told(command):
     code, said = command("choose", "--app", "shpo")
-    assert (code, "--app shpo: no scored trace of the last 14 days" in said) == (2, True)
+    assert (code, "--app shpo: no such app; did you mean shop? (known: shop)" in said) == (2, True)
 
 
 def test_an_empty_set_says_how_to_fill_it(command):

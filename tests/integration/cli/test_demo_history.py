@@ -22,6 +22,7 @@ from ragsonde.regression.options import RegressionOptions
 from ragsonde.scoring.table import build_scorers
 from ragsonde.settings import read_settings
 from ragsonde.storage.app_streams import drop_streams
+from ragsonde.storage.backfills import create_backfill
 from ragsonde.storage.block_counting import count_block
 from ragsonde.storage.dirty_marks import mark_stretch
 from ragsonde.storage.ledger_reading import LedgerReader
@@ -30,6 +31,7 @@ from ragsonde.storage.table_names import TRACE_TABLES
 from ragsonde.storage.told_alerts import list_alerts
 from ragsonde.watching.block_jobs import BlockChores
 from ragsonde.watching.jobs import RegressionChores
+from ragsonde_schemas.backfill import BackfillRequest
 from services.stores import PostgresStores
 from services.waiting import wait_for
 
@@ -75,6 +77,31 @@ class Ground:
 
     def count(self, table, where="true"):
         return self.query(f"SELECT count(*) FROM {table} WHERE {where}")[0][0]  # noqa: S608 - constants
+
+    def add_backfill(self, **fields):
+        """One that has ended, of as many evaluations as are told, else one."""
+        request = BackfillRequest(
+            judge="j", fingerprint="f", rate_per_second=1, app=fields.get("app"),
+            since=self.now.date() - timedelta(days=20), until=self.now.date(),
+        )  # fmt: skip
+        number = create_backfill(self.engine, request, foreseen=1, created_by=None, now=self.now)
+        with self.engine.begin() as connection:
+            planned = {"planned": fields.get("planned", 1), "id": number}
+            connection.execute(text("UPDATE backfill SET planned = :planned WHERE id = :id"), planned)
+        return number
+
+    def take(self, app, backfill):
+        """Lets an evaluation of the app that no other has taken be one that a backfill took."""
+        with self.engine.begin() as connection:
+            taken = connection.execute(
+                text(
+                    "UPDATE evaluation SET backfill_id = :id WHERE (trace_id, judge) IN "
+                    "(SELECT trace_id, judge FROM evaluation "
+                    "WHERE app = :app AND backfill_id IS NULL LIMIT 1)"
+                ),
+                {"app": app, "id": backfill},
+            )
+            assert taken.rowcount == 1
 
     def read_traces(self):
         """All that is stored of traces, as text, by table."""
@@ -253,6 +280,11 @@ def test_drop_demo_removes_all_of_it_and_nothing_of_others(ground, capsys):
     ground.load()
     ground.watch()
     assert ground.count("score_stream", "app = 'demo'") == 5
+    theirs = [ground.add_backfill(), ground.add_backfill(app="demo"), ground.add_backfill(app="shop")]
+    ground.take("demo", theirs[0])
+    mixed = ground.add_backfill(planned=2)
+    ground.take("demo", mixed)
+    ground.take("shop", mixed)
 
     for command in (["drop-demo"], ["drop-demo", "--yes", "--output", "json"]):
         with pytest.raises(SystemExit) as ended:
@@ -269,6 +301,8 @@ def test_drop_demo_removes_all_of_it_and_nothing_of_others(ground, capsys):
     assert ground.count("score_stream", "app = 'demo'") == 0
     assert ground.count("extraction_block", "app = 'demo'") == 0
     assert ground.count_orphans() == {}
+    assert ground.query("SELECT id FROM backfill ORDER BY id") == [(theirs[2],), (mixed,)]
+    assert '"backfills": 2' in said.out
 
     ground.load()
     assert ground.count("trace", "app = 'demo'") == SHORT, "it may be shown again"

@@ -157,7 +157,10 @@ class TestRescore:
         day = NOON.strftime("%Y-%m-%d")
         assert f"5 evaluations rescored, traces of {day} to {day}, no judge asked" in tell()
         told = tell("--deactivate", "--scorer", "context_relevance")
-        assert told == "context_relevance: shown from now on: the newest version\n"
+        assert told == (
+            "context_relevance: shown from now on: of each trace the version by which it was judged, "
+            "not what was rescored\n"
+        )
         assert call("rescore")[1]["days"] == [day, day]
 
     def test_a_second_run_changes_nothing(self, own_engine, call):

@@ -196,6 +196,24 @@ def test_paused_begins_nothing_and_goes_on_where_it_was(engine):
     assert ground.step() == 2, "what was missed meanwhile does not come at once"
 
 
+def test_another_one_takes_as_many_of_what_the_first_has_left(engine):
+    ground = BackfillGround(engine)
+    ground.admit(*name(*range(40)))
+    left = 40
+    for most in (10, 3, 20):
+        assert ground.foresee(ground.request(most_traces=most)).evaluations == left
+        ended = ground.run_to_end(ground.start(most_traces=most))
+        assert (ended.foreseen, ended.planned, ended.tally.scored) == (most, most, most)
+        left -= most
+
+
+def test_records_of_one_trace_share_its_draw_and_are_no_more_than_the_most(engine):
+    ground = BackfillGround(engine)
+    for number in range(4):
+        ground.admit("t-1", record_key=f"r-{number}")
+    assert ground.run_to_end(ground.start(most_traces=2)).planned == 2
+
+
 OUTCOMES = "SELECT trace_id, state, cause, sample_rate, finished_at FROM evaluation WHERE judge = 'gpt'"
 
 

@@ -18,6 +18,7 @@ from ragsonde.storage.release_scores import (
     read_release_scores,
     write_reading,
 )
+from ragsonde.storage.rescored import activate_versions
 from services.release_ground import ReleaseGround
 
 pytestmark = pytest.mark.integration
@@ -115,6 +116,40 @@ def test_only_active_versions_count(ground):
     ground.change("INSERT INTO scorer_version VALUES ('context_precision', '2', true, now())")
     counts = read(ground)[PRECISION].new.counts
     assert {model.version: list_counts(one) for model, one in counts.items()} == {"2:answer": {80: 3}}
+
+
+TRIAL = """
+INSERT INTO score SELECT (p).* FROM (
+    SELECT jsonb_populate_record(s, jsonb_build_object(
+        'version', '1+abc:answer', 'raw', .2, 'created_at', s.created_at - interval '1 millisecond')) AS p
+    FROM score s WHERE s.scorer = 'context_precision') AS trial
+"""
+"""As `ragsonde rescore` stores them: beside the others, and just before them."""
+
+
+def test_of_a_trace_with_two_versions_the_one_that_is_shown_counts_and_once(ground):
+    ground.store("2.3", 0.7, traces=4)
+    ground.store("2.4", 0.8, traces=3)
+    ground.change(TRIAL)
+
+    def list_shown():
+        return {model.version: list_counts(one) for model, one in read(ground)[PRECISION].new.counts.items()}
+
+    assert list_shown() == {"1:answer": {80: 3}}
+    activate_versions(ground.engine, {"context_precision": "1+abc"}, now=ground.now)
+    assert list_shown() == {"1+abc:answer": {20: 3}}
+    activate_versions(ground.engine, {"context_precision": None}, now=ground.now)
+    assert list_shown() == {"1:answer": {80: 3}}
+
+
+def test_what_was_tried_first_and_failed_is_not_held_against_the_release(ground):
+    ground.store("2.4", 0.8, traces=3)
+    ground.change(TRIAL)
+    ground.change(
+        "UPDATE score SET status = 'error', raw = NULL, cause = 'judge_timeout' WHERE version LIKE '1+abc%'"
+    )
+    new = read(ground)[PRECISION].new
+    assert (new.failed, list_counts(new.counts[MODEL])) == (0, {80: 3})
 
 
 def test_who_answered_parts_the_scores(ground):

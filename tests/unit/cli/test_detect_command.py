@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from ragsonde.cli.detected_events import print_events
 from ragsonde.cli.main import run as run_command
 
 KEYS = [
@@ -223,3 +224,17 @@ def test_a_file_and_an_app_exclude_each_other(capsys, tmp_path, arguments, told)
     assert (code, out) == (2, "")
     assert told in err
     assert err.count("\n") == 1
+
+
+def test_the_name_of_a_stream_breaks_between_its_parts_only(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    parts = ("context_precision:answer", "recorded@f422db", "demo", "production")
+    event = {
+        "stream": "/".join(parts), "kind": "warn",
+        "at": "2026-11-29T12:05:00Z", "since": "2026-11-29T10:00:00Z",
+        "drop": 0.4, "drop_lower": 0.2, "drop_upper": 0.59, "evidence_days": 31.0, "n": 44, "mix_shift": 0.0,
+        "worst_strata": [],
+    }  # fmt: skip
+    print_events([event])
+    told = capsys.readouterr().out
+    assert all(part in told for part in parts)

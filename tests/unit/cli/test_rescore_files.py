@@ -66,7 +66,9 @@ def test_before_are_the_defaults_and_after_the_options_of_the_settings(call):
 
 
 def test_scores_are_written_as_evaluate_writes_them(call):
-    call("rescore", *FILES, "--out", "scores.jsonl")
+    _, told, _ = call("rescore", *FILES, "--out", "scores.jsonl")
+    assert "3 scores written to scores.jsonl" in told
+    assert "stored" not in told
     _, fresh, _ = call("evaluate", "traces.jsonl", *FILES[2:], "--output", "json")
     assert Path("scores.jsonl").read_text(encoding="utf-8").splitlines() == fresh.splitlines()[:-1]
 
@@ -74,7 +76,8 @@ def test_scores_are_written_as_evaluate_writes_them(call):
 def test_a_dry_run_writes_nothing(call):
     code, out, _ = call("rescore", *FILES, "--out", "scores.jsonl", "--dry-run")
     assert (code, Path("scores.jsonl").exists()) == (0, False)
-    assert "3 new score rows would be stored" in out
+    assert "3 scores would be written to scores.jsonl" in out
+    assert "3 scores, written nowhere: --out names a file for them" in call("rescore", *FILES)[1]
     assert re.search(r"context_relevance +2 +0\.400 \+- 0\.000 +2 +0\.200 \+- 0\.000 +-0\.200", out)
 
 

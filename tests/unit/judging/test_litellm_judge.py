@@ -20,7 +20,8 @@ from fakes.judged_traces import ALL_ASPECTS, make_trace
 from mock_llm.outcomes import Outcome
 from mock_llm.server import MockLlm
 from ragsonde.extraction.judge_calls import JUDGE_CALL_TAG
-from ragsonde.judging.completion import CallNotMadeError
+from ragsonde.judging import litellm_provider
+from ragsonde.judging.completion import CallNotMadeError, NotAskedError
 from ragsonde.judging.limited_calls import LimitedCalls
 from ragsonde.judging.litellm_judge import LitellmJudge
 from ragsonde.judging.litellm_loading import load_litellm
@@ -380,6 +381,15 @@ def test_the_key_may_stand_in_a_variable_or_a_file_that_changes(llm, monkeypatch
     with pytest.raises(JudgePausedError, match="environment variable OTHER_KEY is not set") as paused:
         judge_at(llm, api_key=None, api_key_env="OTHER_KEY").assess(make_trace(), SENTENCES)
     assert paused.value.calls == ()
+
+
+def test_a_key_that_is_missing_is_told_before_litellm_is_loaded(monkeypatch):
+    monkeypatch.setattr(litellm_provider, "load_litellm", lambda: pytest.fail("it takes seconds"))
+    monkeypatch.delenv("OTHER_KEY", raising=False)
+    options = JudgeOptions(name="gpt", kind="litellm", model="openai/gpt-4o-mini", api_key_env="OTHER_KEY")
+    provider = litellm_provider.LitellmProvider(options)
+    with pytest.raises(NotAskedError, match="OTHER_KEY is not set"):
+        provider.complete([], schema={}, max_tokens=1, timeout_seconds=1)
 
 
 def test_a_server_of_ones_own_needs_no_key(llm, monkeypatch):

@@ -6,15 +6,18 @@ The monitor does the steps. Whoever wants traces of the last days evaluated by a
 
 from __future__ import annotations
 
+from heapq import heappush, heappushpop, nsmallest
+from math import nextafter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragsonde.pipeline.backfilling import choose_candidates
+from ragsonde.sampling import draw
 from ragsonde.storage.backfill_candidates import read_page
 from ragsonde.storage.backfills import create_backfill
 from ragsonde_schemas.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
 
     from sqlalchemy import Engine
@@ -31,12 +34,14 @@ class Foreseen(NamedTuple):
         evaluations: those of them that lack the judge's evaluation and would get one.
         without_texts: those that lack it, but whose texts retention has dropped.
         examples: some of the revisions that would be evaluated, spread over the range.
+        share: the sample within which the request's most traces are drawn of them; its own where all are.
     """
 
     looked_at: int
     evaluations: int
     without_texts: int
     examples: tuple[Candidate, ...]
+    share: float = 1.0
 
     @property
     def is_nothing(self) -> bool:
@@ -60,6 +65,7 @@ def foresee(engine: Engine, request: BackfillRequest, *, assignment: Assignment)
     """
     place, looked_at, evaluations, without_texts = None, 0, 0, 0
     examples: list[Candidate] = []
+    drawn = _FirstDraws(most=request.most_traces)
     while True:
         page = read_page(engine, request, after=place)
         choice = choose_candidates(page.candidates, request, assignment=assignment)
@@ -67,21 +73,23 @@ def foresee(engine: Engine, request: BackfillRequest, *, assignment: Assignment)
         evaluations += len(choice.chosen)
         without_texts += choice.without_texts
         examples += [candidate for candidate, _ in choice.chosen[::MOST_EXAMPLES]]
-        yield Foreseen(looked_at, evaluations, without_texts, _spread(examples))
+        drawn.take(candidate for candidate, _ in choice.chosen)
+        share = drawn.find_share(request.sample)
+        yield Foreseen(looked_at, evaluations, without_texts, _spread(examples), share)
         if page.next_place is None:
             return
         place = page.next_place
 
 
 def narrow(request: BackfillRequest, foreseen: Foreseen) -> BackfillRequest:
-    """The request with the share of traces that makes about its most.
+    """The request with the share of traces that makes its most.
 
-    So they come from all of its range: without it, `most_traces` would be the first in order.
+    So they come from all of its range: without it, `most_traces` would be the first in order. What an earlier
+    backfill or live traffic has drawn is no part of what is left, so the share is found from the draws.
     """
     if request.most_traces is None or foreseen.evaluations <= request.most_traces:
         return request
-    share = request.most_traces / foreseen.evaluations
-    return request.model_copy(update={"sample": request.sample * share})
+    return request.model_copy(update={"sample": foreseen.share})
 
 
 def start_backfill(
@@ -110,6 +118,33 @@ def start_backfill(
     most = foreseen.evaluations if request.most_traces is None else request.most_traces
     count = min(foreseen.evaluations, most)
     return create_backfill(engine, request, foreseen=count, created_by=created_by, now=now)
+
+
+class _FirstDraws:
+    """The lowest draws of many, one more than the most that is wanted."""
+
+    def __init__(self, *, most: int | None) -> None:
+        self._most = most
+        self._highest_first: list[float] = []
+
+    def take(self, candidates: Iterable[Candidate]) -> None:
+        """Looks at some more."""
+        if self._most is None:
+            return
+        for one in candidates:
+            lowered = -draw(app=one.key.app, trace_id=one.key.trace_id)
+            if len(self._highest_first) <= self._most:
+                heappush(self._highest_first, lowered)
+            else:
+                heappushpop(self._highest_first, lowered)
+
+    def find_share(self, sample: float) -> float:
+        """Halfway between the last that is taken and the next; `sample` where all are."""
+        if self._most is None or len(self._highest_first) <= self._most:
+            return sample
+        following, last = (-one for one in nsmallest(2, self._highest_first))
+        # records of one trace share its draw: of several the most is kept by counting
+        return nextafter(last, 1.0) if last == following else (last + following) / 2
 
 
 def _spread(examples: list[Candidate]) -> tuple[Candidate, ...]:

@@ -105,10 +105,16 @@ def verify(engine: Engine, number: int, *, since: datetime | None, as_json: bool
     """Says whether the fall of an alert is over.
 
     Raises:
-        InputError: there is no such alert.
+        InputError: there is no such alert, or `since` is before its fall.
         DatabaseLostError: Postgres is away.
     """
     alert = _require(engine, number)
+    if since is not None and since < alert.since:
+        raise InputError(
+            f"--since {since:%Y-%m-%d %H:%M}: the fall of alert {number} began at "
+            f"{alert.since:%Y-%m-%d %H:%M} UTC, and traces before it scored as usual; expected a later time: "
+            "that of the repair"
+        )
     since = since or _find_since(alert)
     looked = verify_alert(engine, number, since=since)
     found = looked.found

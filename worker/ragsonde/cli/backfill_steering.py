@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,7 +13,7 @@ from ragsonde.cli.backfill_start import begin, describe_forecast, forecast, look
 from ragsonde.cli.failures import ExitCode
 from ragsonde.cli.meant_evaluations import refuse_unknown_app
 from ragsonde.cli.terminal import make_console, show, write_json, write_note
-from ragsonde.storage.backfills import change_state
+from ragsonde.storage.backfills import SOURCES, change_state
 from ragsonde_schemas.backfill import BackfillState
 from ragsonde_schemas.errors import InputError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from ragsonde.pipeline.assignments import Assignment
-    from ragsonde_schemas.backfill import BackfillRequest
+    from ragsonde_schemas.backfill import Backfill, BackfillRequest
 
 
 class Action(StrEnum):
@@ -45,6 +45,8 @@ _TARGETS = {
     Action.RESUME: BackfillState.RUNNING,
     Action.CANCEL: BackfillState.CANCELLED,
 }
+_SOURCES = {**SOURCES, BackfillState.RUNNING: (BackfillState.PAUSED,)}
+"""From where people may change it: that one over files goes on after all is for the monitor to see."""
 
 
 def start(
@@ -103,10 +105,8 @@ def steer(
     found = [require_backfill(engine, number) for number in numbers]
     for one in found:
         target = _TARGETS.get(action)
-        if target is not None and not is_dry:
-            changed = change_state(engine, one.id, target, message=None, now=datetime.now(UTC))
-            if not changed and require_backfill(engine, one.id).state is not target:
-                _refuse(action, one.id, state=one.state)
+        if target is not None:
+            _change(engine, one, action, target=target, is_dry=is_dry)
         if waits and action in {Action.SHOW, Action.RESUME}:
             report_end(engine, one.id, as_json=as_json)
             continue
@@ -140,8 +140,21 @@ def report_end(engine: Engine, number: int, *, as_json: bool) -> None:
         raise typer.Exit(ExitCode.BELOW)
 
 
-def _refuse(action: Action, number: int, *, state: BackfillState) -> NoReturn:
-    raise InputError(f"backfill {number}: is {state.value}, so there is nothing to {action.value}")
+def _change(engine: Engine, one: Backfill, action: Action, *, target: BackfillState, is_dry: bool) -> None:
+    """Brings a backfill into a state, or only looks whether it may be; nothing where it is in it.
+
+    Raises:
+        InputError: from the state that it is in it cannot be brought there.
+    """
+    sources = _SOURCES[target]
+    if is_dry:
+        state = one.state
+    elif change_state(engine, one.id, target, now=datetime.now(UTC), sources=sources):
+        return
+    else:
+        state = require_backfill(engine, one.id).state
+    if state is not target and not (is_dry and state in sources):
+        raise InputError(f"backfill {one.id}: is {state.value}, so there is nothing to {action.value}")
 
 
 def read_numbers(words: Sequence[str] | None) -> list[int]:

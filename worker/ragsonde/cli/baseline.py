@@ -11,6 +11,7 @@ import typer
 from ragsonde.cli.baseline_table import describe_shown, print_baselines, tell_choices
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.failures import ExitCode
+from ragsonde.cli.meant_evaluations import refuse_unknown_place
 from ragsonde.cli.moments import MOMENT_HELP, reading_of
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.schema_check import open_database
@@ -158,6 +159,7 @@ def baseline(
                 raise InputError(
                     f"--until {until:%Y-%m-%d %H:%M}: expected later than --since {since:%Y-%m-%d %H:%M}"
                 )
+            refuse_unknown_place(engine, app=names.app, environment=environment)
             options = settings.regression
             choices = pin_baselines(
                 engine, names, since=since, until=until, reason=why, options=options, now=now, is_dry=dry_run
@@ -166,6 +168,7 @@ def baseline(
             if all(one.baseline is None for one in choices):
                 raise typer.Exit(ExitCode.BELOW)
         elif action is Action.FLOOR and mean is not None:
+            refuse_unknown_place(engine, app=names.app, environment=environment)
             choices = set_floors(engine, names, mean=mean, reason=why, now=now)
             tell_choices(choices, is_dry=False, as_json=as_json)
         elif number is not None:

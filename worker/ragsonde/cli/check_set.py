@@ -10,7 +10,7 @@ import typer
 
 from ragsonde.cli.connection_options import DatabaseUrlOption, DataDirOption
 from ragsonde.cli.failures import ExitCode
-from ragsonde.cli.meant_evaluations import refuse_unknown
+from ragsonde.cli.meant_evaluations import refuse_unknown, refuse_unknown_app
 from ragsonde.cli.options import ConfigOption, OutputForm, OutputOption
 from ragsonde.cli.program import name_command
 from ragsonde.cli.schema_check import open_database
@@ -111,6 +111,7 @@ def _choose(engine: Engine, app: str | None, *, n: int, days: int, is_dry: bool)
     known = list_known_contents(engine, app=app)
     found = list_candidates(engine, app=app, now=now, days=days)
     if not found and not known:
+        refuse_unknown_app(engine, app)
         raise InputError(
             f"--app {show_app(app)}: no scored trace of the last {days} days with its texts; expected the "
             "name of an app that is evaluated, or more --days"

@@ -14,6 +14,7 @@ from ragsonde.cli.schema_check import open_database
 from ragsonde.cli.terminal import count_traces, make_console, show, show_progress, show_waiting, write_json
 from ragsonde.demo.corpus import APP
 from ragsonde.settings import read_settings
+from ragsonde.storage.app_backfills import drop_backfills, list_own_backfills
 from ragsonde.storage.app_streams import drop_streams
 from ragsonde.storage.erasure import TRACES, Erasing, count_erasable, erase
 from ragsonde.storage.erasure_choice import ErasureChoice
@@ -40,8 +41,9 @@ def drop_demo(
     """Remove the demo: its traces, their history, and the alerts that they raised.
 
     All of the app `demo` goes, in every environment: what `ragsonde up --demo` loaded and published, with
-    verdicts and scores, and what the monitor made of it: counts, baselines, evidence, alerts. What other apps
-    have sent stays. If an application of yours is called `demo`, its traces go too.
+    verdicts and scores, and what the monitor made of it: counts, baselines, evidence, alerts. Backfills of
+    its traces alone go too. What other apps have sent stays. If an application of yours is called `demo`, its
+    traces go too.
     """
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     choice = ErasureChoice(app=APP)
@@ -51,15 +53,18 @@ def drop_demo(
         if not yes:
             what = f"all of app {APP}: {count_traces(foreseen[TRACES])} and what was made of them"
             confirm(what, verb="remove")
+        backfills = list_own_backfills(engine, app=APP)
         traces = _erase(engine, choice, total=foreseen[TRACES], settings=settings)
         made = drop_streams(engine, app=APP)
+        dropped = drop_backfills(engine, backfills)
     if output is OutputForm.JSON:
-        write_json({"traces": traces, "streams": made["score_stream"], "alerts": made["alert"]})
+        counts = {"streams": made["score_stream"], "alerts": made["alert"], "backfills": dropped}
+        write_json({"traces": traces, **counts})
         return
     make_console().print(
         show(
-            f"the demo is removed: {count_traces(traces)}, {made['score_stream']} streams of scores and "
-            f"{made['alert']} alerts"
+            f"the demo is removed: {count_traces(traces)}, {made['score_stream']} streams of scores, "
+            f"{made['alert']} alerts and {dropped} backfills"
         )
     )
 

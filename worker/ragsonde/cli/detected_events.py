@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ragsonde.regression.replay import Event
 
 NUMBERS = ("drop", "by mix", "by chance once in", "traces")
+_LONGEST_LINE = 44
+"""Of a stream's name: a table of 160 columns has room for it beside all that is told."""
 
 
 def describe_event(stream: str, event: Event, *, first_seen: Mapping[str, int]) -> dict[str, Any]:
@@ -64,7 +66,7 @@ def print_events(events: Sequence[Mapping[str, Any]]) -> None:
     for event in events:
         table.add_row(
             event["at"][:16].replace("T", " "),
-            show(event["stream"]),
+            show(_fold(event["stream"])),
             event["kind"],
             event["since"][:16].replace("T", " "),
             f"{event['drop']:.2f} ({event['drop_lower']:.2f} to {event['drop_upper']:.2f})",
@@ -74,6 +76,17 @@ def print_events(events: Sequence[Mapping[str, Any]]) -> None:
             show(", ".join(f"{one['stratum']} {one['drop']:.2f}" for one in event["worst_strata"])),
         )
     make_console().print(table)
+
+
+def _fold(name: str) -> str:
+    """The name of a stream, in several lines where it is long: they end between its parts."""
+    *parts, last = name.split("/")
+    lines = [""]
+    for part in (*(f"{one}/" for one in parts), last):
+        if lines[-1] and len(lines[-1]) + len(part) > _LONGEST_LINE:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def _tell_block(block: int) -> str:

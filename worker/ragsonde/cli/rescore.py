@@ -25,7 +25,7 @@ EXAMPLES = (
     ("ragsonde rescore --config new.yaml --dry-run", "what the options of new.yaml would change"),
     ("ragsonde rescore --config new.yaml --app shop --since 2026-10-01", "store them beside the old scores"),
     ("ragsonde rescore --config new.yaml --scorer context_relevance --activate", "and show only them"),
-    ("ragsonde rescore --deactivate --scorer context_relevance", "show the newest version again"),
+    ("ragsonde rescore --deactivate --scorer context_relevance", "show what the workers have scored again"),
     (
         "ragsonde rescore --file traces.jsonl --judge recorded:verdicts.jsonl --config new.yaml",
         "over files, no services needed",
@@ -60,7 +60,11 @@ def rescore(
         bool, typer.Option("--activate", help="Afterwards show only scores by these options.")
     ] = False,
     deactivate: Annotated[
-        bool, typer.Option("--deactivate", help="Compute nothing; show the newest version again.")
+        bool,
+        typer.Option(
+            "--deactivate",
+            help="Compute nothing; show of each trace again the version by which it was judged.",
+        ),
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Compute everything, store nothing.")] = False,
     batch: Annotated[int, typer.Option(min=1, max=5000, help="Evaluations held in memory at once.")] = 200,
@@ -78,17 +82,16 @@ def rescore(
     """Score stored verdicts by the options of the settings: no judge is asked.
 
     Scores of another version stay beside the old ones; which are shown changes with --activate only. The
-    workers should have the same options then. Stopped and started again it goes on and ends in the same rows.
-    Where retention has dropped the texts: skipped(content_expired).
+    workers should have the same options then. After --deactivate each trace shows the version that its worker
+    had when it was judged, not what was rescored. Stopped and started again it goes on and ends in the same
+    rows. Where retention has dropped the texts: skipped(content_expired).
     """
     settings = read_settings(config, options={"database_url": database_url, "data_dir": data_dir})
     scorers = select_scorers(scorer, settings=settings)
     if file is not None:
         if app or since or until or activate or deactivate:
             raise InputError("--file: knows no --app, --since, --until, --activate: these are of Postgres")
-        run = rescore_file(
-            file, judge=judge, out=None if dry_run else out, settings=settings, scorers=scorers
-        )
+        run = rescore_file(file, judge=judge, out=out, settings=settings, scorers=scorers, is_dry=dry_run)
         print_rescoring(run, is_dry=dry_run, as_json=output is OutputForm.JSON)
         return
     if activate and deactivate:

@@ -49,7 +49,13 @@ def read_judged(
 
 
 def rescore_file(
-    file: str, *, judge: str | None, out: str | None, settings: Settings, scorers: Sequence[Scorer]
+    file: str,
+    *,
+    judge: str | None,
+    out: str | None,
+    settings: Settings,
+    scorers: Sequence[Scorer],
+    is_dry: bool = False,
 ) -> Rescoring:
     """The scores of a file by the scorers' options; before: the same formulas with their defaults.
 
@@ -59,6 +65,7 @@ def rescore_file(
         out: where the scores are written as a whole, a JSON object a trace; None for nowhere.
         settings: in which a judge may be configured.
         scorers: with the options that are tried.
+        is_dry: nothing is written.
 
     Raises:
         InputError: as for `read_judged`, or `out` cannot be written.
@@ -67,7 +74,7 @@ def rescore_file(
     plain = tuple(Scorer(scorer.instance, scorer.formula) for scorer in scorers)
     before = Evaluation(plain, chosen).run(items)
     after = Evaluation(tuple(scorers), chosen).run(items)
-    run = Rescoring(settings=settings, scorers=scorers)
+    run = Rescoring(settings=settings, scorers=scorers, is_of_file=True, out=out)
     lines = []
     both = zip(before, after, strict=True)
     for old, new in track(both, total=len(items), description="rescoring"):
@@ -85,7 +92,7 @@ def rescore_file(
             "scores": scores,
         }
         lines.append(json.dumps(line, ensure_ascii=False, allow_nan=False))
-    if out is not None:
+    if out is not None and not is_dry:
         _write_whole(Path(out), "".join(f"{line}\n" for line in lines))
     return run
 

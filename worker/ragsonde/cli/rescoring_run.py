@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from ragsonde_schemas.assessment import Assessment
     from ragsonde_schemas.score import Outcome
 
+_AS_JUDGED = "of each trace the version by which it was judged, not what was rescored"
+
 
 @dataclass(kw_only=True)
 class Stream:
@@ -48,7 +50,9 @@ class Rescoring:
         active: by scorer, the version that alone is shown.
         streams: by stream, what it changes; judges are never put together.
         new_rows, changed_rows: stored; in a dry run: that would be.
-        activated: the versions that are shown from now on; None for the newest.
+        activated: the versions that are shown from now on; None for each trace's own, by which it was judged.
+        is_of_file: nothing is stored.
+        out: the file that the scores of a file are written to; None for nowhere.
         days: the first and the last day with evaluations that are meant; None where no days were read.
     """
 
@@ -61,6 +65,8 @@ class Rescoring:
     new_rows: int = 0
     changed_rows: int = 0
     activated: Mapping[str, str | None] = field(default_factory=dict)
+    is_of_file: bool = False
+    out: str | None = None
     days: tuple[date, date] | None = None
 
     def take(self, evaluations: Sequence[StoredEvaluation], *, engine: Engine, is_dry: bool) -> None:
@@ -139,7 +145,7 @@ def select_scorers(names: Sequence[str] | None, *, settings: Settings) -> tuple[
 
 
 def list_versions(scorers: Sequence[Scorer], *, is_active: bool) -> dict[str, str | None]:
-    """The version of each scorer that shall be shown, without its basis; None for the newest."""
+    """The version of each scorer that shall be shown, without its basis; None for each trace's own."""
     return {
         scorer.instance: scorer.versions[0].partition(":")[0] if is_active else None for scorer in scorers
     }
@@ -165,18 +171,23 @@ def _print_counts(run: Rescoring, *, is_dry: bool, console: Console) -> None:
         print_shifts(stream.shifts, console=console)
     for cause, count in run.unscored.most_common():
         console.print(show(f"{count} without a score: {cause}", "yellow"))
-    verb = "would be stored" if is_dry else "stored"
-    console.print(
-        show(
-            f"{run.new_rows} new score rows {verb}, {run.changed_rows} rows "
-            f"{'would get' if is_dry else 'got'} another value by scale or threshold"
-        )
+    console.print(show(_tell_rows(run, is_dry=is_dry)))
+
+
+def _tell_rows(run: Rescoring, *, is_dry: bool) -> str:
+    if run.is_of_file and run.out is None:
+        return f"{run.new_rows} scores, written nowhere: --out names a file for them"
+    if run.is_of_file:
+        return f"{run.new_rows} scores {'would be written' if is_dry else 'written'} to {run.out}"
+    return (
+        f"{run.new_rows} new score rows {'would be stored' if is_dry else 'stored'}, {run.changed_rows} rows "
+        f"{'would get' if is_dry else 'got'} another value by scale or threshold"
     )
 
 
 def _tell_shown(run: Rescoring) -> list[str]:
     lines = [
-        f"{scorer}: shown from now on: {f'version {version} only' if version else 'the newest version'}"
+        f"{scorer}: shown from now on: {f'version {version} only' if version else _AS_JUDGED}"
         for scorer, version in run.activated.items()
     ]
     if any(run.activated.values()):

@@ -23,6 +23,7 @@ from ragsonde.storage.evaluated_names import read_names
 from ragsonde.storage.regression_states import count_active_streams, find_day
 from ragsonde.storage.score_blocks import list_streams, read_blocks, read_progress
 from ragsonde.storage.stream_names import list_named_streams
+from ragsonde.storage.unshown_streams import find_unshown
 from ragsonde.watching.counted_rows import count_rows
 from ragsonde.watching.jobs import LAGGING
 from ragsonde_schemas.app_name import show_app
@@ -30,7 +31,7 @@ from ragsonde_schemas.score_stream import begin_block
 from ragsonde_schemas.stream_labels import label_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -118,6 +119,7 @@ class StoredHistories:
         meant = [known for known in listed if choice.holds(known.stream)]
         if not meant:
             refuse_unknown_names(self.engine, choice)
+        meant = self._leave_unshown(meant, until=until)
         names = _name_apart(meant)
         find_active = self._remember_active()
         detection = Detection()
@@ -140,6 +142,15 @@ class StoredHistories:
             )
             detection.add(names[known.number], counts, found, baseline_days=wish.baseline_days)
         return detection
+
+    def _leave_unshown(self, streams: Sequence[KnownStream], *, until: datetime) -> list[KnownStream]:
+        """Those whose version is shown; the others are named on standard error."""
+        with translating_losses(), self.engine.connect() as connection:
+            unshown = find_unshown(connection, [one.number for one in streams], until=until)
+        for one in streams:
+            if one.number in unshown:
+                write_note(f"{name_stream(one.stream)}: left out: another version of the scorer is shown")
+        return [one for one in streams if one.number not in unshown]
 
     def _find_end(self, wanted: datetime) -> datetime:
         """What is not closed yet may still be counted otherwise: a monitor would not have judged it."""

@@ -67,8 +67,8 @@ class LitellmProvider:
             CallNotMadeError: too many calls never came back.
             NotAskedError: its API key cannot be read.
         """
-        litellm, provider_error = load_litellm()
         judge, key = self._options.name, self._read_key()
+        litellm, provider_error = load_litellm()
         request = {
             "model": self._options.model,
             "messages": messages,

@@ -166,15 +166,29 @@ def note_progress(engine: Engine, number: int, *, messages: int, now: datetime) 
 
 
 def change_state(
-    engine: Engine, number: int, state: BackfillState, *, message: str | None = None, now: datetime
+    engine: Engine,
+    number: int,
+    state: BackfillState,
+    *,
+    message: str | None = None,
+    now: datetime,
+    sources: Collection[BackfillState] | None = None,
 ) -> bool:
-    """True where the backfill is in that state now and was not before; `SOURCES` says from where it may.
+    """True where the backfill is in that state now and was not before.
+
+    Args:
+        engine: of this process.
+        number: of the backfill.
+        state: that it shall be in.
+        message: why.
+        now: the present, UTC.
+        sources: from which it may; None: from those that `SOURCES` says.
 
     Raises:
         DatabaseLostError: it may be changed or not; call again.
     """
-    sources = [source.value for source in SOURCES[state]]
-    columns = {"id": number, "state": state.value, "message": message, "sources": sources, "now": now}
+    from_states = [source.value for source in (SOURCES[state] if sources is None else sources)]
+    columns = {"id": number, "state": state.value, "message": message, "sources": from_states, "now": now}
     with pipelined_transaction(engine) as connection:
         return connection.execute(_CHANGE, columns).fetchone() is not None
 

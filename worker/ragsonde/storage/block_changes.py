@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlalchemy import text
 
 from ragsonde.storage.baselines import number_block
+from ragsonde.storage.unshown_streams import find_tried
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -50,9 +51,13 @@ def note_change(connection: Connection, start: datetime, *, streams: Collection[
 
 
 def list_changed(connection: Connection, *, until: datetime) -> dict[int, int]:
-    """The first block that changed of each stream, of those that begin before then."""
-    rows = connection.execute(_LIST, {"until": until}).all()
-    return {stream: number_block(start) for stream, start in rows}
+    """The first block that changed of each stream, of those that begin before then.
+
+    Not of a version that was only tried: it is judged, from that block on, once its scores are shown.
+    """
+    changed = {stream: number_block(start) for stream, start in connection.execute(_LIST, {"until": until})}
+    tried = find_tried(connection, changed, until=until)
+    return {stream: block for stream, block in changed.items() if stream not in tried}
 
 
 def take_changes(

@@ -13,6 +13,7 @@ from ragsonde.regression.floors import FloorSpan
 from ragsonde.storage.baselines import StoredBaseline, build_baseline, number_block, write_baseline
 from ragsonde.storage.block_tables import STREAM_KEY
 from ragsonde.storage.trace_rows import to_utc
+from ragsonde.storage.unshown_streams import find_unshown
 from ragsonde_schemas.score_stream import ScoreStream, block_at
 from ragsonde_schemas.stream_labels import judge_label, scorer_label
 
@@ -179,7 +180,9 @@ def find_streams(
     since: datetime,
     until: datetime,
 ) -> tuple[NamedStream, ...]:
-    """The streams of these names that have scores in the stretch.
+    """The streams of these names that have scores in the stretch, of versions that are shown.
+
+    Of others only where their label is given.
 
     Args:
         connection: of the caller's.
@@ -198,13 +201,16 @@ def find_streams(
         "first_day": since.date(),
         "last_day": until.date(),
     }
-    found = (NamedStream(number, _name(key)) for number, *key in connection.execute(_FIND_STREAMS, columns))
-    return tuple(
+    rows = connection.execute(_FIND_STREAMS, columns).all()
+    named = tuple(NamedStream(number, _name(key)) for number, *key in rows)
+    found = tuple(
         one
-        for one in found
+        for one in named
         if scorer in {None, one.stream.scorer, scorer_label(one.stream.scorer, one.stream.version)}
         and judge in {None, one.stream.judge, _label_judge(one.stream)}
     )
+    unshown = find_unshown(connection, [one.number for one in found], until=until)
+    return tuple(one for one in found if one.number not in unshown or scorer not in {None, one.stream.scorer})
 
 
 def list_held(connection: Connection, floors: Collection[int]) -> dict[int, tuple[ScoreStream, ...]]:

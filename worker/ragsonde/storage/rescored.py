@@ -117,7 +117,7 @@ def store_rescored(engine: Engine, rescored: Sequence[RescoredEvaluation]) -> Wr
 
 
 def read_active_versions(engine: Engine) -> dict[str, str]:
-    """The version that alone is shown, by scorer; none for a scorer whose newest one is shown.
+    """The version that alone is shown, by scorer; none for a scorer of which each trace's own is.
 
     Raises:
         DatabaseLostError: Postgres is away.
@@ -127,7 +127,7 @@ def read_active_versions(engine: Engine) -> dict[str, str]:
 
 
 def activate_versions(engine: Engine, versions: Mapping[str, str | None], *, now: datetime) -> None:
-    """Lets only these versions be shown, by scorer; None: the newest again, whichever it is.
+    """Lets only these versions be shown, by scorer; None: of each trace again the one it was judged by.
 
     A version without basis (`1` for `1:answer` and `1:reference`) stands for both.
 

@@ -26,7 +26,10 @@ SELECT DISTINCT ON (s.trace_id, s.app, s.record_key, s.revision, s.scorer)
 FROM score s
 JOIN evaluation e USING (trace_id, app, record_key, revision, day, judge, fingerprint)
 WHERE s.day = %(day)s AND s.judge = %({side}_judge)s AND s.fingerprint = %({side}_fingerprint)s
-  AND (%({side}_version)s::text IS NULL OR split_part(s.version, ':', 1) = %({side}_version)s)
+  AND CASE WHEN %({side}_version)s::text IS NOT NULL
+    THEN split_part(s.version, ':', 1) = %({side}_version)s
+    ELSE NOT EXISTS (SELECT FROM scorer_version v WHERE v.scorer = s.scorer AND v.is_active
+        AND v.version NOT IN (s.version, split_part(s.version, ':', 1))) END
   AND (%(app)s::text IS NULL OR s.app = %(app)s) AND (%(scorer)s::text IS NULL OR s.scorer = %(scorer)s)
   AND s.status = 'scored' AND e.state <> 'superseded'
 ORDER BY s.trace_id, s.app, s.record_key, s.revision, s.scorer, s.created_at DESC, s.version DESC
@@ -84,7 +87,7 @@ class Side(NamedTuple):
     """Who gave the scores.
 
     Attributes:
-        version: of the scorers, without its basis; None for the newest of each.
+        version: of the scorers, without its basis; None for the one of each that is shown.
     """
 
     judge: str

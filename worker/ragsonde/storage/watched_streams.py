@@ -12,6 +12,7 @@ from ragsonde.storage.baselines import build_baseline
 from ragsonde.storage.block_tables import STREAM_KEY
 from ragsonde.storage.engine import translating_losses
 from ragsonde.storage.trace_rows import to_utc
+from ragsonde.storage.unshown_streams import find_tried
 from ragsonde_schemas.score_stream import ScoreStream
 from ragsonde_schemas.told_explanation import read_explanation
 from ragsonde_schemas.watched_fall import Arming, FallWatch, StreamWatch, WaitsFor, WatchState
@@ -29,8 +30,9 @@ ACTIVE = timedelta(days=1)
 
 _READ = text(
     f"""
-SELECT {", ".join(f"s.{name}" for name in STREAM_KEY)}, m.hold, m.baseline_id IS NOT NULL AS has_baseline,
-    b.kind AS baseline_kind, b.fitted, a.id AS fall, a.kind AS fall_kind, a.since, a.acked_at, a.explanation,
+SELECT s.id, {", ".join(f"s.{name}" for name in STREAM_KEY)}, m.hold,
+    m.baseline_id IS NOT NULL AS has_baseline, b.kind AS baseline_kind, b.fitted, a.id AS fall,
+    a.kind AS fall_kind, a.since, a.acked_at, a.explanation,
     (SELECT min(judges_from) FROM baseline j WHERE j.stream_id = s.id) AS judged_since, ended.at AS fell_until
 FROM score_stream s
 LEFT JOIN LATERAL (
@@ -51,6 +53,8 @@ _READ_PROGRESS = text("SELECT closed_until FROM score_block_cursor WHERE id = 1"
 def read_fall_watch(engine: Engine, *, now: datetime) -> FallWatch:
     """How it stands with the streams that scored in the last day, and those of which a fall is open.
 
+    A version that was only tried beside the one that is shown is none of them.
+
     Raises:
         DatabaseLostError: Postgres is away.
     """
@@ -62,10 +66,12 @@ def read_fall_watch(engine: Engine, *, now: datetime) -> FallWatch:
     with translating_losses(), engine.connect() as connection:
         closed_until = connection.execute(_READ_PROGRESS).scalar()
         rows = connection.execute(_READ, columns).mappings().all()
+        quiet = [row["id"] for row in rows if row["fall"] is None]
+        tried = find_tried(connection, quiet, until=now)
     armings = {one.stream: one for one in read_arming(engine)}
     return FallWatch(
         judged_until=None if closed_until is None else to_utc(closed_until),
-        streams=tuple(_build(row, armings=armings) for row in rows),
+        streams=tuple(_build(row, armings=armings) for row in rows if row["id"] not in tried),
     )
 
 
