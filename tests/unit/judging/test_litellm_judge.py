@@ -408,7 +408,10 @@ def test_neither_the_key_nor_the_trace_gets_into_errors_logs_or_output(llm, outc
             told += judge.assess(trace, ASPECTS).model_dump_json()
         except (JudgeUnavailableError, JudgePausedError) as error:
             told += repr(error) + repr(error.__cause__) + repr(error.__context__)
-    assert capfd.readouterr() == ("", "")
+    printed = "".join(capfd.readouterr())
+    # what other tests left to be collected may be complained of on the same stream
+    assert "litellm" not in printed.lower()
+    told += printed
     told += "".join(str(record.__dict__) for record in caplog.records)
     assert "supersecret" not in told
     assert "Kowalczyk" not in told
