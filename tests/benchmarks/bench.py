@@ -114,7 +114,7 @@ def measure_noop(deployment: Deployment) -> float:
     """Seconds of CPU of one task that writes a line."""
     deployment.publish(make_load())
     out = deployment.folder / "noop.txt"
-    script = ROOT / "tests/integration/intake/echo_worker.py"
+    script = ROOT / "tests/benchmarks/noop_worker.py"
     with (deployment.folder / "noop.log").open("wb") as log:
         process = subprocess.Popen(
             [sys.executable, str(script), deployment.broker_url, str(out), "16", "0"],

@@ -33,6 +33,7 @@ def load_litellm() -> Litellm:
     """
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+    _quieten()  # also while it is loaded: its loggers have handlers of their own by then
     module: Any = importlib.import_module("litellm")
     module.suppress_debug_info = True
     module.turn_off_message_logging = True

@@ -1,6 +1,6 @@
 """A worker process whose work is one line in a file: the consumer alone, without the pipeline.
 
-Usage: python echo_worker.py BROKER_URL FILE THREADS WORK_SECONDS
+Usage: python noop_worker.py BROKER_URL FILE THREADS WORK_SECONDS
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ class Options:
     queues: tuple[str, ...] = ("ragsonde.traces",)
     prefetch_multiplier: int = 1
     max_body_bytes: int = 1 << 20
+    judges: tuple[object, ...] = ()
     consumed: list[str] = field(default_factory=list)
 
 
