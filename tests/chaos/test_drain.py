@@ -60,6 +60,22 @@ def test_sigterm_while_every_thread_waits_for_a_slow_judge_finishes_those_and_no
         ground.count_up(traces=TRACES, judges=("lexical", "gpt"), llm=llm)
 
 
+def test_sigterm_ends_a_worker_after_the_judge_that_is_asked_and_the_next_one_is_asked_later(ground):
+    with running_llm(latency_seconds=ANSWER_SECONDS) as llm:
+        ground.use_llm_judge(llm, more=["second"])
+        ground.deployment.publish(list(make_traces(range(THREADS))))
+        worker = start_busy(ground, llm)
+        code, seconds = end(worker, signal.SIGTERM)
+        assert (code, llm.total) == (os.EX_OK, THREADS)
+        assert seconds < GRACE_SECONDS
+        ground.report.survive("SIGTERM between two judges")
+        ground.deployment.start("monitor")
+        ground.start_worker()
+        ground.wait_until_done(traces=THREADS, seconds=180, waits_for_leases=True)
+        ground.count_up(traces=THREADS, judges=("lexical", "gpt", "second"))
+        assert llm.total == 2 * THREADS
+
+
 def test_sigterm_while_postgres_is_away_gives_everything_back_at_once(ground):
     ground.deployment.publish(list(make_traces(range(TRACES))))
     worker = ground.start_worker()

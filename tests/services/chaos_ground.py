@@ -89,8 +89,8 @@ class Ground:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def use_llm_judge(self, llm: LlmProcess, **options: Any) -> None:  # noqa: ANN401 - any option of a judge
-        """The free judge and one that is paid."""
+    def use_llm_judge(self, llm: LlmProcess, *, more: Sequence[str] = (), **options: Any) -> None:  # noqa: ANN401 - any option of a judge
+        """The free judge and one that is paid; more of the same provider, with a model of their own each."""
         gpt = {
             "name": "gpt",
             "kind": "litellm",
@@ -101,7 +101,8 @@ class Ground:
             "deadline_seconds": DEADLINE_SECONDS,
             **options,
         }
-        judges = [{"name": "lexical", "kind": "lexical"}, gpt]
+        others = [{**gpt, "name": name, "model": f"openai/{name}"} for name in more]
+        judges = [{"name": "lexical", "kind": "lexical"}, gpt, *others]
         self.deployment.settings |= {"RAGSONDE_JUDGES": json.dumps(judges), "MOCK_KEY": "none"}
 
     def skip_networks(self) -> None:
