@@ -63,8 +63,8 @@ def drop_demo(
         return
     make_console().print(
         show(
-            f"the demo is removed: {count_traces(traces)}, {made['score_stream']} streams of scores, "
-            f"{made['alert']} alerts and {dropped} backfills"
+            f"the demo is removed: {count_traces(traces)}, {made['score_stream']} streams of scores and "
+            f"{made['alert']} alerts" + (f", and {dropped} backfills with it" if dropped else "")
         )
     )
 
