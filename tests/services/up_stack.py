@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -30,6 +31,25 @@ def find_processes(folder: Path) -> dict[int, str]:
     return found
 
 
+def kill_all(folder: Path) -> None:
+    """Kills what `find_processes` finds; what ended with another one, before its turn, is dead as well."""
+    for pid in find_processes(folder):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+_STARTED: list[Stack] = []
+
+
+def end_stacks() -> None:
+    """Kills what is left of every stack that was started: of a test that failed before it stopped its own."""
+    while _STARTED:
+        stack = _STARTED.pop()
+        if stack.process.poll() is None:
+            kill_all(stack.folder)
+            stack.process.wait(timeout=10)
+
+
 class Stack:
     """A running `ragsonde up`."""
 
@@ -46,6 +66,7 @@ class Stack:
                 stdout=output,
                 stderr=output,
             )
+        _STARTED.append(self)
 
     def read_log(self) -> str:
         text = self.log.read_bytes()[self._begins_at :].decode()
