@@ -8,10 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
-from fakes.clock import FakeClock
-from ragsonde.cli.main import run
 from ragsonde_schemas.score_stream import block_at
-from services.steering_ground import DAY, SteeringGround, level
+from services.steering_ground import DAY, level
 
 pytestmark = pytest.mark.integration
 END = 9 * DAY + 96
@@ -20,31 +18,8 @@ _COPY = text(f"INSERT INTO alert (stream_id, {_COPIED}) SELECT :stream, {_COPIED
 
 
 @pytest.fixture
-def ground(own_engine, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    # the command goes by the clock of the machine: what is made up ends at about now
-    return SteeringGround(own_engine, clock=FakeClock(datetime.now(UTC) - timedelta(days=10)))
-
-
-@pytest.fixture
-def stream(ground):
-    return ground.begin()
-
-
-@pytest.fixture
 def alert(ground, stream):
     return ground.fall(stream)
-
-
-@pytest.fixture
-def call(database_url, capsys):
-    def run_command(*words):
-        with pytest.raises(SystemExit) as ended:
-            run([*words, "--database-url", database_url])
-        out, err = capsys.readouterr()
-        return ended.value.code, out, err
-
-    return run_command
 
 
 def ask(call, *words):

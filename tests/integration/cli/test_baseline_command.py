@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from fakes.clock import FakeClock
-from ragsonde.cli.main import run
 from ragsonde_schemas.score_stream import block_at
-from services.steering_ground import DAY, SteeringGround
+from services.steering_ground import DAY
 
 pytestmark = pytest.mark.integration
 
 
 @pytest.fixture
-def ground(own_engine, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return SteeringGround(own_engine, clock=FakeClock(datetime.now(UTC) - timedelta(days=10)))
-
-
-@pytest.fixture
-def stream(ground):
-    return ground.begin()
-
-
-@pytest.fixture
-def call(database_url, capsys):
-    def run_command(*words):
-        with pytest.raises(SystemExit) as ended:
-            run(["baseline", *words, "--database-url", database_url])
-        out, err = capsys.readouterr()
-        return ended.value.code, out, err
-
-    return run_command
+def call(call):
+    return lambda *words: call("baseline", *words)
 
 
 def ask(call, *words):
